@@ -1,0 +1,223 @@
+"""The order in which a cluster's values of one attribute are cut, and the loss of covering some of them.
+
+A cluster is a range of ``rows``, a matrix of codes with one line per atom. The values of an attribute are put in an
+*order* of places: ascending codes for numbers, most frequent first for categories, and for a tree the children of
+the lowest node over the cluster, most frequent first. Everything follows from counts, smallest and largest
+codes: never from the order of the rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+NUMBER, SET, TREE = 0, 1, 2
+PREFIX, SINGLE = 0, 1
+ZERO, NONE = np.int64(0), np.int64(-1)  # typed: a literal would compile every function a second time
+WORDS = 4
+"""Categories of one attribute in one cluster are tracked as bits; this many 64-bit words at most.
+
+An attribute with more categories than that in a cluster counts as unchanged by splits of *other* attributes.
+"""
+
+
+kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
+
+
+class Axes(NamedTuple):
+    """The attributes, as flat arrays: attribute ``a`` owns ``start[a]:start[a + 1]`` of the per-code arrays.
+
+    ``place`` is the position of a number in [0, 1], with 2 for missing; ``path`` holds the node of each code at
+    each depth (``levels[a]`` per code, from ``path_start[a]``) and ``share`` the loss of each node.
+    """
+
+    kind: NDArray[np.int8]
+    start: NDArray[np.int64]
+    place: NDArray[np.float64]
+    levels: NDArray[np.int64]
+    path_start: NDArray[np.int64]
+    path: NDArray[np.int32]
+    share: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+
+class Scratch(NamedTuple):
+    """Buffers that one worker uses again and again; see :func:`scratch`."""
+
+    visit: NDArray[np.int64]
+    stamp: NDArray[np.int64]
+    amount: NDArray[np.int64]
+    lookup: NDArray[np.int32]
+    present: NDArray[np.int32]
+    codes: NDArray[np.int32]
+    keys: NDArray[np.int64]
+    order: NDArray[np.int64]
+    spare: NDArray[np.int64]
+    table: NDArray[np.int64]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    bits: NDArray[np.uint64]
+    low_after: NDArray[np.int32]
+    high_after: NDArray[np.int32]
+    bits_after: NDArray[np.uint64]
+
+
+def scratch(sizes: NDArray[np.int64], largest: int) -> Scratch:
+    """Return buffers for attributes of these sizes and clusters of at most ``largest`` atoms."""
+    codes, attributes = int(sizes.sum()), len(sizes)
+    places = int(np.minimum(sizes, largest).sum())
+    longest = max(int(np.minimum(sizes, largest).max()), attributes)
+    return Scratch(
+        visit=np.zeros(1, np.int64),
+        stamp=np.zeros(codes, np.int64),
+        amount=np.zeros(codes, np.int64),
+        lookup=np.zeros(codes, np.int32),
+        present=np.zeros(places, np.int32),
+        codes=np.zeros(longest, np.int32),
+        keys=np.zeros(longest, np.int64),
+        order=np.zeros(longest, np.int64),
+        spare=np.zeros(longest, np.int64),
+        table=np.zeros(places, np.int64),
+        low=np.zeros((places, attributes), np.int32),
+        high=np.zeros((places, attributes), np.int32),
+        bits=np.zeros((places, attributes * WORDS), np.uint64),
+        low_after=np.zeros((places + 1, attributes), np.int32),
+        high_after=np.zeros((places + 1, attributes), np.int32),
+        bits_after=np.zeros((places + 1, attributes * WORDS), np.uint64),
+    )
+
+
+@kernel
+def popcount(word):
+    """Count the bits of a 64-bit word (the usual divide-and-conquer sums)."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@kernel
+def sort_stable(keys, order, spare, size):
+    """Put ``order[:size]`` into ascending order of ``keys[order]``, ties as they stand (a merge sort, bottom up).
+
+    NumPy's own sorts take seconds to compile inside a kernel; this one takes none, and most lists are short.
+    """
+    width = 1
+    while width < size:
+        for low in range(0, size, 2 * width):
+            middle, high = min(low + width, size), min(low + 2 * width, size)
+            left, right = low, middle
+            for index in range(low, high):
+                if left < middle and (right >= high or keys[order[left]] <= keys[order[right]]):
+                    spare[index] = order[left]
+                    left += 1
+                else:
+                    spare[index] = order[right]
+                    right += 1
+        for index in range(size):
+            order[index] = spare[index]
+        width *= 2
+
+
+@kernel
+def range_loss(axes, a, low, high):
+    """Return the loss of a number or a tree cell that covers the codes from low to high."""
+    if low == high:
+        return 0.0
+    if axes.kind[a] == NUMBER:
+        return min(axes.place[axes.start[a] + high] - axes.place[axes.start[a] + low], 1.0)
+    levels = axes.levels[a]
+    base = axes.path_start[a]
+    node = axes.path[base + low * levels]
+    for depth in range(1, levels):
+        left = axes.path[base + low * levels + depth]
+        if left != axes.path[base + high * levels + depth]:
+            break
+        node = left
+    return axes.share[node]
+
+
+@kernel
+def order_values(rows, amounts, first, last, a, by_code, axes, buffers, at):
+    """Put the values of one attribute in a cluster in order; return how many places there are.
+
+    Fills ``lookup`` (code to place) for the codes that occur and ``table[at + place]`` (records per place).
+    """
+    buffers.visit[0] += 1
+    visit = buffers.visit[0]
+    base = axes.start[a]
+    found = np.int64(0)
+    low, high = np.int64(rows[first, a]), np.int64(rows[first, a])
+    for row in range(first, last):
+        code = np.int64(rows[row, a])
+        where = base + code
+        if buffers.stamp[where] != visit:
+            buffers.stamp[where] = visit
+            buffers.amount[where] = 0
+            buffers.present[at + found] = code
+            found += 1
+            low, high = min(low, code), max(high, code)
+        buffers.amount[where] += amounts[row]
+    if found == 1:
+        buffers.lookup[base + low] = 0
+        buffers.table[at] = buffers.amount[base + low]
+        return 1
+    if high - low < 4 * found:  # dense: walking the range is cheaper than sorting
+        found = np.int64(0)
+        for code in range(low, high + 1):
+            if buffers.stamp[base + code] == visit:
+                buffers.present[at + found] = code
+                found += 1
+    else:
+        for index in range(found):
+            buffers.keys[index] = buffers.present[at + index]
+            buffers.order[index] = index
+        sort_stable(buffers.keys, buffers.order, buffers.spare, found)
+        for index in range(found):
+            buffers.present[at + index] = buffers.keys[buffers.order[index]]
+    places = found
+    for index in range(found):
+        code = buffers.present[at + index]
+        buffers.codes[index] = code
+        buffers.lookup[base + code] = index
+        buffers.table[at + index] = buffers.amount[base + code]
+    if axes.kind[a] == NUMBER or (axes.kind[a] == SET and by_code):
+        return places
+    if axes.kind[a] == TREE:  # codes below one child of the lowest common node share a place
+        levels, path = axes.levels[a], axes.path_start[a]
+        depth = 1
+        while axes.path[path + low * levels + depth] == axes.path[path + high * levels + depth]:
+            depth += 1
+        places = np.int64(0)
+        child = -1
+        for index in range(found):
+            code = np.int64(buffers.present[at + index])
+            node = axes.path[path + code * levels + depth]
+            if node != child:
+                child = node
+                buffers.table[at + places] = 0
+                places += 1
+            buffers.table[at + places - 1] += buffers.amount[base + code]
+            buffers.lookup[base + code] = places - 1
+    for index in range(places):
+        buffers.keys[index] = -buffers.table[at + index]
+        buffers.order[index] = index
+    sort_stable(buffers.keys, buffers.order, buffers.spare, places)  # most frequent first, ties by code
+    for index in range(places):
+        old = buffers.order[index]
+        buffers.spare[old] = index
+        buffers.table[at + index] = -buffers.keys[old]
+    for index in range(found):
+        where = base + np.int64(buffers.codes[index])
+        buffers.lookup[where] = buffers.spare[buffers.lookup[where]]
+    return places
+
+
+@kernel
+def goes_left(buffers, axes, a, place, shape, code):
+    """Say on which side of a split a code falls, after :func:`order_values` of its attribute."""
+    spot = buffers.lookup[axes.start[a] + code]
+    return spot == place if shape == SINGLE else spot <= place

@@ -1,0 +1,58 @@
+"""What a privacy model looks at: groups of records, as counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.table import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Histograms:
+    """One sensitive column over all groups, sparse: group ``g`` holds ``codes[start[g]:start[g + 1]]``.
+
+    Codes are ascending within a group and every count is positive. ``total`` is the dense histogram of the
+    whole release, by code; ``column`` tells what the codes mean.
+    """
+
+    start: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    total: NDArray[np.int64]
+    column: Column
+
+    @property
+    def owner(self) -> NDArray[np.int64]:
+        """The group of each entry."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+    def dense(self, cells: int = 1 << 22) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """Yield slices of groups with their dense histograms, at most about ``cells`` numbers at a time."""
+        groups, width = len(self.start) - 1, len(self.total)
+        step = max(1, cells // max(width, 1))
+        for first in range(0, groups, step):
+            last = min(first + step, groups)
+            low, high = self.start[first], self.start[last]
+            block = np.zeros((last - first, width), dtype=np.int64)
+            owner = np.repeat(np.arange(last - first), np.diff(self.start[first : last + 1]))
+            block[owner, self.codes[low:high]] = self.counts[low:high]
+            yield slice(first, last), block
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of records: how many rows each has, how many data subjects, and what is sensitive in them.
+
+    ``subjects`` is None unless a requirement counts data subjects.
+    """
+
+    rows: NDArray[np.int64]
+    subjects: NDArray[np.int64] | None = None
+    histograms: Mapping[str, Histograms] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)

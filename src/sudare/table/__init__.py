@@ -1,0 +1,20 @@
+"""The table model: encoded columns, item sets, taxonomies, atoms, and what a method decides about them."""
+
+from sudare.table.atoms import Atoms, find_atoms
+from sudare.table.column import Column, ItemSets, smallest
+from sudare.table.recoding import SUPPRESSED, Partition, Recoding
+from sudare.table.table import Table
+from sudare.table.taxonomy import Taxonomy
+
+__all__ = [
+    "SUPPRESSED",
+    "Atoms",
+    "Column",
+    "ItemSets",
+    "Partition",
+    "Recoding",
+    "Table",
+    "Taxonomy",
+    "find_atoms",
+    "smallest",
+]

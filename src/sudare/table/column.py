@@ -1,0 +1,82 @@
+"""Encoded columns: small integer codes and the dictionary they point into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sudare.table.taxonomy import Taxonomy
+
+ColumnKind = Literal["numeric", "categorical"]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A single-valued column: ``values[codes[row]]`` is the cell.
+
+    ``values`` holds each distinct value once and no null: numbers and dates in ascending order, categories in
+    the order of their text, or depth-first where there is a taxonomy. The code ``len(values)`` stands for a
+    missing cell and occurs only if ``missing`` is true. ``positions`` gives numbers and dates their place on the
+    axis (dates in days, times in seconds), for widths and distances. ``domain`` is what a width of 1 means:
+    the range of a number, the number of categories (a missing value counts as one), the leaves of a taxonomy.
+    """
+
+    name: str
+    kind: ColumnKind
+    codes: NDArray[np.unsignedinteger]
+    values: pa.Array
+    missing: bool = False
+    positions: NDArray[np.float64] | None = None
+    taxonomy: Taxonomy | None = None
+    weight: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def size(self) -> int:
+        """The number of codes in use, the one for missing cells included."""
+        return len(self.values) + int(self.missing)
+
+    @property
+    def missing_code(self) -> int:
+        """The code of a missing cell, or -1 if there is none."""
+        return len(self.values) if self.missing else -1
+
+    @property
+    def domain(self) -> float:
+        """The width of the whole column: a range, or a number of values."""
+        if self.taxonomy is not None:
+            return float(self.taxonomy.size)
+        if self.positions is not None:
+            return float(self.positions[-1] - self.positions[0]) if len(self.positions) else 0.0
+        return float(self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class ItemSets:
+    """An item-set column: record ``i`` holds ``items[offsets[i]:offsets[i + 1]]``, sorted, each item once.
+
+    ``values`` is the dictionary of the items. ``missing`` marks null sets, which differ from empty ones;
+    it is None where there are none.
+    """
+
+    name: str
+    offsets: NDArray[np.int64]
+    items: NDArray[np.unsignedinteger]
+    values: pa.Array
+    missing: NDArray[np.bool_] | None = None
+    taxonomy: Taxonomy | None = None
+    weight: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+def smallest(codes: NDArray[np.integer], size: int) -> NDArray[np.unsignedinteger]:
+    """Return the codes in the smallest unsigned type that can hold ``size`` different ones."""
+    return codes.astype(np.min_scalar_type(max(size - 1, 0)), copy=False)

@@ -1,0 +1,35 @@
+"""The encoded table: what every method works on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from sudare.table.column import Column, ItemSets
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table about people, encoded, with the roles its columns play.
+
+    ``quasi`` and ``sensitive`` keep the order of the policy. ``subject`` says who a record is about.
+    ``carried`` are the columns that leave as they came (sensitive and insensitive ones), untouched.
+    """
+
+    rows: int
+    quasi: Mapping[str, Column | ItemSets]
+    sensitive: Mapping[str, Column] = field(default_factory=dict)
+    subject: Column | None = None
+    carried: pa.Table | None = None
+
+    @property
+    def single(self) -> dict[str, Column]:
+        """The single-valued quasi-identifiers."""
+        return {name: column for name, column in self.quasi.items() if isinstance(column, Column)}
+
+    @property
+    def sets(self) -> dict[str, ItemSets]:
+        """The item-set quasi-identifiers."""
+        return {name: column for name, column in self.quasi.items() if isinstance(column, ItemSets)}

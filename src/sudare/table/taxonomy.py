@@ -1,0 +1,61 @@
+"""A tree over the codes of one column, as arrays.
+
+The codes of a column that has a hierarchy stand in depth-first order, so that every node covers a range of
+codes, and the lowest node that covers a set of codes follows from its smallest and largest code alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Taxonomy:
+    """Nodes are numbered from 0, the root; parents come before their children.
+
+    ``labels[node]`` is what a release shows for the node. ``path[code, depth]`` is the node of a code at a
+    depth: 0 is the root and the last column the leaf itself; where a branch is shorter the leaf is repeated.
+    ``leaves[node]`` counts the leaves of the hierarchy *as it was given*, also those that do not occur in the
+    data. A missing value is a leaf of its own below the root, outside that count.
+    """
+
+    labels: tuple[str, ...]
+    parent: NDArray[np.int32]
+    leaves: NDArray[np.int32]
+    path: NDArray[np.int32]
+
+    @property
+    def depth(self) -> int:
+        """The number of steps from the root to a leaf."""
+        return int(self.path.shape[1]) - 1
+
+    @property
+    def size(self) -> int:
+        """The number of leaves of the hierarchy as it was given."""
+        return int(self.leaves[0])
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Which nodes have no children."""
+        leaf = np.ones(len(self.parent), dtype=np.bool_)
+        leaf[self.parent[self.parent >= 0]] = False
+        return leaf
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """The share of all leaves that each node covers; 0 at a leaf, 1 at the root."""
+        share = self.leaves / max(self.size, 1)
+        share[self.is_leaf] = 0.0
+        share[0] = 1.0 if len(self.parent) > 1 else 0.0
+        return share
+
+    def cover(self, low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Return the lowest node over each range of codes, both ends included."""
+        node = np.zeros(len(low), dtype=np.int32)
+        for depth in range(1, self.path.shape[1]):
+            left, right = self.path[low, depth], self.path[high, depth]
+            node = np.where(left == right, left, node)
+        return node
