@@ -1,0 +1,32 @@
+"""Hierarchies: how the values of a column become coarser, level by level, up to one root.
+
+A hierarchy comes from a file (:func:`load`, :func:`from_csv`), from a nested tree (:func:`from_tree`), or follows
+from the values (:func:`prefix`, :func:`bands`, :func:`dates`, :func:`flat`); :func:`build` picks by what the policy
+says. :meth:`Hierarchy.taxonomy` turns it into arrays over the codes of a column.
+"""
+
+from sudare.hierarchies.bands import bands
+from sudare.hierarchies.builders import dates, flat, prefix
+from sudare.hierarchies.building import Spec, build
+from sudare.hierarchies.hierarchy import ROOT, Hierarchy, missing_values
+from sudare.hierarchies.reading import from_csv, from_tree, load, to_csv
+from sudare.hierarchies.show import level_names, levels, show
+
+__all__ = [
+    "ROOT",
+    "Hierarchy",
+    "Spec",
+    "bands",
+    "build",
+    "dates",
+    "flat",
+    "from_csv",
+    "from_tree",
+    "level_names",
+    "levels",
+    "load",
+    "missing_values",
+    "prefix",
+    "show",
+    "to_csv",
+]
