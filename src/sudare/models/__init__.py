@@ -1,0 +1,45 @@
+"""Privacy models: what a group of records has to keep, and what a release has to keep as a whole.
+
+``MODELS`` is the registry under the names of the policy; ``MODELS[name](**parameters)`` makes a model.
+"""
+
+from typing import Any
+
+from sudare.models.alpha_k_anonymity import AlphaKAnonymity
+from sudare.models.beta_likeness import BetaLikeness
+from sudare.models.delta_disclosure import DeltaDisclosure
+from sudare.models.groups import Groups, Histograms
+from sudare.models.k_anonymity import KAnonymity
+from sudare.models.km_anonymity import KmAnonymity
+from sudare.models.l_diversity import LDiversity
+from sudare.models.requirements import Model, Requirements, describe
+from sudare.models.segments import TOLERANCE
+from sudare.models.t_closeness import TCloseness
+
+MODELS: dict[str, type[Any]] = {
+    "k-anonymity": KAnonymity,
+    "l-diversity": LDiversity,
+    "t-closeness": TCloseness,
+    "alpha-k-anonymity": AlphaKAnonymity,
+    "beta-likeness": BetaLikeness,
+    "delta-disclosure": DeltaDisclosure,
+    "km-anonymity": KmAnonymity,
+}
+"""Every privacy model, by the name that a policy uses."""
+
+__all__ = [
+    "MODELS",
+    "TOLERANCE",
+    "AlphaKAnonymity",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "Groups",
+    "Histograms",
+    "KAnonymity",
+    "KmAnonymity",
+    "LDiversity",
+    "Model",
+    "Requirements",
+    "TCloseness",
+    "describe",
+]

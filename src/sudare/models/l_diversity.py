@@ -1,0 +1,136 @@
+"""l-diversity, in its three variants.
+
+Definition: every group holds at least ``l`` well-represented values of the sensitive column. A missing value is
+a value of its own. With the counts of a group's values in descending order r1, r2, ..., rm:
+
+- ``distinct``: m >= l;
+- ``entropy``: the entropy of the values is at least ln l (equivalently, its exponential is at least l);
+- ``recursive``, (c, l): r1 < c * (r_l + ... + r_m); a group with fewer than l values fails.
+
+Reference: A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-diversity: privacy beyond
+k-anonymity", ACM TKDD 1(1), 2007 (ICDE 2006).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import Problem
+from sudare.models import parameters
+from sudare.models.groups import Groups, Histograms
+from sudare.models.segments import TOLERANCE, maxima, shares, sums
+
+
+@dataclass(frozen=True)
+class LDiversity:
+    """At least ``l`` well-represented sensitive values per group.
+
+    Monotone: merging loses no value; entropy is concave, so that a mixture has at least the smaller of the two
+    entropies; and the most frequent value of a union has at most the sum of both r1, while what is left
+    after its l - 1 most frequent values is at least what is left in both parts together.
+    Reference: Machanavajjhala et al. 2007.
+    """
+
+    name: ClassVar[str] = "l-diversity"
+    scope: ClassVar[Literal["group", "column"]] = "group"
+    monotone: ClassVar[bool] = True
+    depends_on_whole: ClassVar[bool] = False
+    remedy: ClassVar[str] = "ask for a smaller l (or, for recursive, a larger c)."
+
+    l: float  # noqa: E741 - the literature's letter
+    column: str
+    variant: Literal["distinct", "entropy", "recursive"] = "distinct"
+    c: float | None = None
+
+    def __post_init__(self) -> None:
+        parameters.require(
+            self._unfit_l(),
+            parameters.column(f"{self.name}.column", self.column),
+            parameters.word(f"{self.name}.variant", self.variant, ("distinct", "entropy", "recursive")),
+            self._unfit_c(),
+        )
+
+    @property
+    def least_rows(self) -> int:
+        """A group with l values has l records; an entropy of ln l takes at least l values, too."""
+        return math.ceil(self.l * math.exp(-TOLERANCE)) if self.variant == "entropy" else int(self.l)
+
+    def measure(self, groups: Groups) -> NDArray[np.float64]:
+        """Return per group the number of values, the exponential of their entropy, or r1 / (r_l + ... + r_m)."""
+        histograms = groups.histograms[self.column]
+        if self.variant == "distinct":
+            return np.diff(histograms.start).astype(np.float64)
+        if self.variant == "entropy":
+            effective: NDArray[np.float64] = np.exp(_entropy(histograms))
+            return effective
+        first, tail = _head_and_tail(histograms, int(self.l))
+        ratio: NDArray[np.float64] = np.divide(first, tail, out=np.full(len(first), np.inf), where=tail > 0)
+        return ratio
+
+    def holds(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return which groups are diverse enough."""
+        histograms = groups.histograms[self.column]
+        if self.variant == "distinct":
+            return np.diff(histograms.start) >= self.l
+        if self.variant == "entropy":
+            return _entropy(histograms) >= math.log(self.l) - TOLERANCE
+        first, tail = _head_and_tail(histograms, int(self.l))
+        return first < (self.c or 0.0) * tail - TOLERANCE
+
+    def best_possible(self, whole: Groups) -> str:
+        """Return how diverse the group of all records is."""
+        histograms = whole.histograms[self.column]
+        values = int(np.diff(histograms.start).sum())
+        if self.variant == "entropy" and values:
+            # rounded down, so that the message never shows the very number that was asked for
+            figure = math.floor(100 * float(self.measure(whole)[0])) / 100
+            return f"the entropy l of column '{self.column}' over the whole table is {figure:.2f}"
+        if self.variant == "recursive" and values >= self.l:
+            first, tail = (int(count[0]) for count in _head_and_tail(histograms, int(self.l)))
+            return (
+                f"in column '{self.column}' the most frequent value has {first:,} records, "
+                f"and those from number {int(self.l)} on have {tail:,} together"
+            )
+        return f"column '{self.column}' has {values:,} different value{'s' if values != 1 else ''}"
+
+    def _unfit_l(self) -> Problem | None:
+        where = f"{self.name}.l"
+        if self.variant == "entropy":
+            return parameters.number(where, self.l, above=1)
+        problem = parameters.number(where, self.l, least=2)
+        if problem is None and self.l == int(self.l):
+            return None
+        return parameters.refusal(where, self.l, "a whole number of at least 2 (for entropy, any above 1)")
+
+    def _unfit_c(self) -> Problem | None:
+        where = f"{self.name}.c"
+        if self.variant == "recursive":
+            return parameters.number(where, self.c, above=0)
+        return None if self.c is None else parameters.refusal(where, self.c, "nothing, unless variant is recursive")
+
+
+def _entropy(histograms: Histograms) -> NDArray[np.float64]:
+    """Return the entropy of each group's values, in nats."""
+    within, _ = shares(histograms)
+    entropy: NDArray[np.float64] = -sums(within * np.log(within), histograms.start)
+    return entropy
+
+
+def _head_and_tail(histograms: Histograms, l: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # noqa: E741
+    """Return r1 and r_l + ... + r_m of each group; the latter is 0 where there are fewer than l values."""
+    start, counts = histograms.start, histograms.counts
+    first = maxima(counts, start)
+    if not len(counts):
+        return first, first
+    # Group and falling count packed into one number sort faster than two keys; groups and the largest count are
+    # both bounded by the number of records, so that this fits below three billion of them.
+    span = int(counts.max()) + 1
+    owner = histograms.owner
+    falling = span - 1 - np.sort(owner * span + (span - 1 - counts)) % span
+    place = np.arange(len(counts)) - np.repeat(start[:-1], np.diff(start))
+    return first, sums(np.where(place >= l - 1, falling, 0), start)

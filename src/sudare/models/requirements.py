@@ -1,0 +1,160 @@
+"""What a release has to keep: several privacy models at once, and the share of records that may be left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import Problem
+from sudare.models import parameters
+from sudare.models.groups import Groups, Histograms
+from sudare.models.k_anonymity import KAnonymity
+from sudare.models.km_anonymity import KmAnonymity
+
+
+class Model(Protocol):
+    """A privacy model: a frozen dataclass with validated parameters and a test of groups."""
+
+    name: ClassVar[str]
+    """What the policy calls it."""
+    scope: ClassVar[Literal["group", "column"]]
+    """Whether it limits groups of records, or an item-set column as a whole."""
+    monotone: ClassVar[bool]
+    """Whether a union of groups that satisfy it satisfies it."""
+    depends_on_whole: ClassVar[bool]
+    """Whether the limit is against the distribution of the whole release, which suppression changes."""
+    remedy: ClassVar[str]
+    """What to ask for where a table cannot satisfy it."""
+
+    @property
+    def column(self) -> str | None:
+        """The column it reads, None if it only counts."""
+        ...
+
+    @property
+    def least_rows(self) -> int:
+        """A number of records that no satisfying group has fewer of."""
+        ...
+
+    def measure(self, groups: Groups) -> NDArray[np.float64]:
+        """Return the figure that the model limits, per group."""
+        ...
+
+    def holds(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return which groups satisfy it."""
+        ...
+
+    def best_possible(self, whole: Groups) -> str:
+        """Return in a few words, without data values, what all records as one group come to."""
+        ...
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """All models that a release has to keep; ``limit`` is the largest share of records that may be left out.
+
+    k-anonymity on a subset of the quasi-identifiers needs nothing of its own: it is kept by groups that keep
+    it on all of them, and so is the test that :meth:`holds` makes and what :attr:`least_rows` says.
+    """
+
+    models: tuple[Model, ...]
+    limit: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "models", tuple(self.models))
+        problem = parameters.number("limit", self.limit, least=0)
+        if problem is not None or self.limit >= 1:
+            parameters.require(parameters.refusal("limit", self.limit, "a number from 0, below 1"))
+
+    @property
+    def of_groups(self) -> tuple[Model, ...]:
+        """The models that limit groups, in the order of the policy."""
+        return tuple(model for model in self.models if model.scope == "group")
+
+    @property
+    def of_columns(self) -> tuple[KmAnonymity, ...]:
+        """The models that limit an item-set column as a whole; :meth:`holds` says nothing of them."""
+        return tuple(model for model in self.models if isinstance(model, KmAnonymity))
+
+    @property
+    def least_rows(self) -> int:
+        """A number of records that no satisfying group has fewer of."""
+        return max((model.least_rows for model in self.of_groups), default=1)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns whose histograms the groups have to carry, each once."""
+        return tuple(dict.fromkeys(model.column for model in self.of_groups if model.column is not None))
+
+    @property
+    def counts_subjects(self) -> bool:
+        """Whether the groups have to carry their number of data subjects."""
+        return any(isinstance(model, KAnonymity) and model.count == "subjects" for model in self.models)
+
+    @property
+    def depends_on_whole(self) -> bool:
+        """Whether some limit is against the distribution of the whole release."""
+        return any(model.depends_on_whole for model in self.of_groups)
+
+    @property
+    def only_rows(self) -> bool:
+        """Whether a group's number of records alone decides, and is to be at least :attr:`least_rows`.
+
+        This is about groups: item-set columns may be limited all the same, see :attr:`of_columns`.
+        """
+        return not self.columns and not self.counts_subjects
+
+    def holds(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return which groups satisfy every model that limits groups."""
+        passed = groups.rows >= self.least_rows  # necessary for all of them, and nearly free
+        if self.only_rows:
+            return passed
+        members, rest = np.arange(len(groups)), groups
+        for model in self.of_groups:
+            if 2 * np.count_nonzero(passed) < len(passed):
+                # most groups have failed already: the others are tested on their own
+                members, rest = members[passed], _select(rest, passed)
+                passed = np.ones(len(members), dtype=np.bool_)
+            if not len(members):
+                break
+            passed &= model.holds(rest)
+        answer = np.zeros(len(groups), dtype=np.bool_)
+        answer[members[passed]] = True
+        return answer
+
+    def unmet(self, whole: Groups) -> list[Problem]:
+        """Return a problem for each model that all records as one group do not satisfy.
+
+        The models are monotone, so that no grouping of all of these records satisfies it either.
+        """
+        return [
+            Problem(
+                describe(model),
+                f"even one class of all records falls short: {model.best_possible(whole)}.",
+                model.remedy,
+            )
+            for model in self.of_groups
+            if not model.holds(whole).all()
+        ]
+
+
+def describe(model: Model) -> str:
+    """Return a model in one line, in the words of the policy."""
+    given = {key: value for key, value in vars(model).items() if value is not None}
+    shown = (f"{key} = {list(value) if isinstance(value, tuple) else value}" for key, value in given.items())
+    return f"{model.name} ({', '.join(shown)})"
+
+
+def _select(groups: Groups, chosen: NDArray[np.bool_]) -> Groups:
+    """Return the chosen groups alone; what the whole release holds stays as it is."""
+    histograms = {}
+    for name, given in groups.histograms.items():
+        lengths = np.diff(given.start)
+        entries = np.repeat(chosen, lengths)
+        start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths[chosen])))
+        histograms[name] = Histograms(start, given.codes[entries], given.counts[entries], given.total, given.column)
+    subjects = None if groups.subjects is None else groups.subjects[chosen]
+    return Groups(groups.rows[chosen], subjects, histograms)
