@@ -39,9 +39,7 @@ class SudareError(Exception):
     def __init__(self, problems: Problem | str | Iterable[Problem], *, hint: str = "") -> None:
         if isinstance(problems, str):
             problems = Problem("", problems, hint)
-        self.problems: tuple[Problem, ...] = (
-            (problems,) if isinstance(problems, Problem) else tuple(problems)
-        )
+        self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__(self._text())
 
     def _text(self) -> str:

@@ -100,6 +100,8 @@ _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class _Requirement(_Part):
+    """A model that the release has to keep, with its parameters."""
+
     def describe(self) -> str:
         """Return the requirement in one line, as reports and messages show it."""
         fields = self.parameters()
@@ -123,7 +125,7 @@ class LDiversitySpec(_Requirement):
     """Each class holds l well-represented sensitive values."""
 
     model: Literal["l-diversity"]
-    l: Annotated[float, Field(ge=1, allow_inf_nan=False)]  # noqa: E741
+    l: Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(ge=1, allow_inf_nan=False)]  # noqa: E741
     column: str
     variant: Literal["distinct", "entropy", "recursive"] = "distinct"
     c: _Positive | None = None
@@ -339,10 +341,12 @@ class _DuplicateKeyError(ValueError):
 
 
 class _StrictLoader(yaml.SafeLoader):
+    """YAML as it is safe to read, with repeated keys refused."""
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            key = self.construct_object(key_node, deep=True)
             if isinstance(key, str | int | float | bool):
                 if key in seen:
                     raise _DuplicateKeyError(f"the key '{key}'")
@@ -366,9 +370,7 @@ def _problem(details: Any) -> Problem:
         return Problem(where, f"{what} Allowed: {', '.join(MODEL_NAMES)}.", did_you_mean(str(got), MODEL_NAMES))
     if kind == "literal_error":
         allowed = [word.strip("'\" ") for word in context["expected"].replace(" or ", ", ").split(", ")]
-        return Problem(
-            where, f"got {given!r}. Allowed: {', '.join(allowed)}.", did_you_mean(str(given), allowed)
-        )
+        return Problem(where, f"got {given!r}. Allowed: {', '.join(allowed)}.", did_you_mean(str(given), allowed))
     if kind == "missing":
         return Problem(where, "is missing.")
     if kind == "value_error":
@@ -379,12 +381,12 @@ def _problem(details: Any) -> Problem:
 
 def _keys_at(path: list[str], loc: tuple[Any, ...]) -> list[str]:
     """Return the keys that are allowed where an unknown one was found."""
-    part: type[BaseModel] = Policy
+    part: Any = Policy
     if path[:1] == ["columns"]:
         part = HierarchySpec if path[2:3] == ["hierarchy"] else ColumnSpec
     elif path[:1] == ["require"]:
         specs = {get_args(spec.model_fields["model"].annotation)[0]: spec for spec in get_args(RequirementSpec)}
-        part = specs.get(str(loc[2]), Policy)
+        part = specs.get(str(loc[2]), _Requirement)
     elif path:
         part = {"suppression": SuppressionSpec, "release": ReleaseSpec, "source": SourceSpec}[path[0]]
     return list(part.model_fields)
@@ -413,11 +415,9 @@ def _unfit(policy: Policy) -> list[Problem]:
                 problems.append(Problem(f"{where}.column", f"'{column}' is not of kind: items."))
         elif column is not None:
             problems += _wrong_column(f"{where}.column", column, policy, "sensitive")
-            if isinstance(spec, TClosenessSpec) and spec.distance == "hierarchical" and column in policy.columns:
-                if policy.columns[column].hierarchy is None:
-                    problems.append(
-                        Problem(f"{where}.distance", f"hierarchical distance needs a hierarchy of '{column}'.")
-                    )
+            hierarchical = isinstance(spec, TClosenessSpec) and spec.distance == "hierarchical"
+            if hierarchical and column in policy.columns and policy.columns[column].hierarchy is None:
+                problems.append(Problem(f"{where}.distance", f"hierarchical distance needs a hierarchy of '{column}'."))
     return problems
 
 
@@ -434,21 +434,21 @@ def _roughly_unfit(data: Mapping[str, Any]) -> list[Problem]:
     columns, require = data.get("columns"), data.get("require")
     if not isinstance(columns, Mapping) or not isinstance(require, list):
         return []
-    problems = []
+    problems: list[Problem] = []
     for number, spec in enumerate(require):
         if not isinstance(spec, Mapping):
             continue
         several = spec.get("columns")
         named = [spec.get("column"), *(several if isinstance(several, list) else [])]
-        for name in named:
-            if isinstance(name, str) and name not in columns:
-                problems.append(
-                    Problem(
-                        f"require.{number}.column",
-                        f"'{name}' is not a column of this policy.",
-                        did_you_mean(name, map(str, columns)),
-                    )
-                )
+        problems += [
+            Problem(
+                f"require.{number}.column",
+                f"'{name}' is not a column of this policy.",
+                did_you_mean(name, map(str, columns)),
+            )
+            for name in named
+            if isinstance(name, str) and name not in columns
+        ]
     return problems
 
 
@@ -458,13 +458,19 @@ def _method_problems(method: Any, methods: Mapping[str, Iterable[str]] | None) -
     name = method.get("name", "top-down")
     if not isinstance(name, str) or name not in methods:
         return [
-            Problem("method.name", f"'{name}' is not a method. Allowed: {', '.join(methods)}.",
-                    did_you_mean(str(name), methods))
+            Problem(
+                "method.name",
+                f"'{name}' is not a method. Allowed: {', '.join(methods)}.",
+                did_you_mean(str(name), methods),
+            )
         ]
     allowed = list(methods[name])
     return [
-        Problem(f"method.{key}", f"is not an option of {name}. Allowed: {', '.join(allowed) or 'none'}.",
-                did_you_mean(str(key), allowed))
+        Problem(
+            f"method.{key}",
+            f"is not an option of {name}. Allowed: {', '.join(allowed) or 'none'}.",
+            did_you_mean(str(key), allowed),
+        )
         for key in method
         if key != "name" and key not in allowed
     ]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
-kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
+from sudare.kernels.ordering import kernel, sort_stable
 
 
 @kernel
@@ -50,6 +47,8 @@ def distinct_codes(codes, order, starts, size):
                     found[at] = code
                     at += 1
         else:
-            found[first:at].sort()
+            order_of = np.arange(first, at)
+            sort_stable(found, order_of, np.empty(at - first, np.int64), np.int64(at - first))
+            found[first:at] = found[order_of]
         begin[group + 1] = at
     return begin, found[:at]

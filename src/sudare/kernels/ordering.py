@@ -65,11 +65,11 @@ class Scratch(NamedTuple):
     bits_after: NDArray[np.uint64]
 
 
-def scratch(sizes: NDArray[np.int64], largest: int) -> Scratch:
-    """Return buffers for attributes of these sizes and clusters of at most ``largest`` atoms."""
+def scratch(sizes: NDArray[np.int64], largest: int, tallied: int = 0) -> Scratch:
+    """Return buffers for attributes of these sizes, clusters of at most ``largest`` atoms, and tallied columns."""
     codes, attributes = int(sizes.sum()), len(sizes)
     places = int(np.minimum(sizes, largest).sum())
-    longest = max(int(np.minimum(sizes, largest).max()), attributes)
+    longest = max(int(np.minimum(sizes, largest).max()), attributes, min(tallied, largest))
     return Scratch(
         visit=np.zeros(1, np.int64),
         stamp=np.zeros(codes, np.int64),

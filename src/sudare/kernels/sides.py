@@ -95,16 +95,18 @@ def tally_sides(rows, amounts, extra, column, clusters, owner, tried, by_code, a
                         codes[at], counts[at] = code, count[code]
                         count[code] = 0
                         at += 1
-            else:
-                begin = at
+            else:  # few of many values: sort those that occur; a count turned negative marks one that is listed
                 for row in range(first, last):
                     code = np.int64(extra[row, column])
                     if count[code] > 0:
-                        codes[at], counts[at] = code, count[code]
-                        count[code] = 0
-                        at += 1
-                order = np.arange(begin, at)
-                sort_stable(codes, order, np.empty(at - begin, np.int64), at - begin)
-                sorted_codes, sorted_counts = codes[order], counts[order]
-                codes[begin:at], counts[begin:at] = sorted_codes, sorted_counts
+                        count[code] = -count[code]
+                        buffers.keys[found - 1], buffers.order[found - 1] = code, found - 1
+                        found -= 1
+                found = distinct[2 * index + side]
+                sort_stable(buffers.keys, buffers.order, buffers.spare, found)
+                for entry in range(found):
+                    code = buffers.keys[buffers.order[entry]]
+                    codes[at], counts[at] = code, -count[code]
+                    count[code] = 0
+                    at += 1
     return distinct, codes[:at], counts[:at]

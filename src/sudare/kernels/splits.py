@@ -30,6 +30,7 @@ from sudare.kernels.ordering import (
 KEEP, DROP_LEFT, DROP_RIGHT = 0, 1, 2
 LEAST_LOSS, WIDEST, MEDIAN = 0, 1, 2
 
+
 class Splits(NamedTuple):
     """Splits as parallel arrays; ``left`` is the number of records on the left side."""
 
@@ -163,9 +164,7 @@ def score_cluster(rows, amounts, cluster, least, mode, axes, buffers, out, at_ou
             for spot in range(places[b]):
                 whole_bits[b * WORDS + (spot >> 6)] |= np.uint64(1) << np.uint64(spot & 63)
     before = total * side_loss(axes, NONE, places, span, whole_low, whole_high, whole_bits, active, ZERO)
-    return _score_least_loss(
-        total, budget, least, before, axes, buffers, active, places, span, offset, out, at_out
-    )
+    return _score_least_loss(total, budget, least, before, axes, buffers, active, places, span, offset, out, at_out)
 
 
 @kernel
@@ -261,10 +260,26 @@ def _score_least_loss(total, budget, least, before, axes, buffers, active, place
         at, count = offset[a], places[a]
         _clear(active, span, low_after[count], high_after[count], bits_after[count])
         for place in range(count - 1, -1, -1):
-            _copy(active, span, low_after[place], high_after[place], bits_after[place],
-                  low_after[place + 1], high_after[place + 1], bits_after[place + 1])
-            _merge(active, span, low_after[place], high_after[place], bits_after[place],
-                   low[at + place], high[at + place], bits[at + place])
+            _copy(
+                active,
+                span,
+                low_after[place],
+                high_after[place],
+                bits_after[place],
+                low_after[place + 1],
+                high_after[place + 1],
+                bits_after[place + 1],
+            )
+            _merge(
+                active,
+                span,
+                low_after[place],
+                high_after[place],
+                bits_after[place],
+                low[at + place],
+                high[at + place],
+                bits[at + place],
+            )
         _clear(active, span, side_low, side_high, side_bits)
         left = np.int64(0)
         for place in range(count):
@@ -276,8 +291,16 @@ def _score_least_loss(total, budget, least, before, axes, buffers, active, place
                         continue
                     inside = here
                     _copy(active, span, rest_low, rest_high, rest_bits, side_low, side_high, side_bits)
-                    _merge(active, span, rest_low, rest_high, rest_bits,
-                           low_after[place + 1], high_after[place + 1], bits_after[place + 1])
+                    _merge(
+                        active,
+                        span,
+                        rest_low,
+                        rest_high,
+                        rest_bits,
+                        low_after[place + 1],
+                        high_after[place + 1],
+                        bits_after[place + 1],
+                    )
                 else:
                     if place == count - 1:
                         continue
@@ -289,17 +312,34 @@ def _score_least_loss(total, budget, least, before, axes, buffers, active, place
                 if not (kept or drop_left or drop_right):
                     continue
                 if shape == SINGLE:
-                    inside_loss = side_loss(axes, a, places, span, low[at + place], high[at + place],
-                                            bits[at + place], active, np.int64(1))
-                    outside_loss = side_loss(axes, a, places, span, rest_low, rest_high, rest_bits,
-                                             active, count - 1)
+                    inside_loss = side_loss(
+                        axes, a, places, span, low[at + place], high[at + place], bits[at + place], active, np.int64(1)
+                    )
+                    outside_loss = side_loss(axes, a, places, span, rest_low, rest_high, rest_bits, active, count - 1)
                 else:
                     _copy(active, span, rest_low, rest_high, rest_bits, side_low, side_high, side_bits)
-                    _merge(active, span, rest_low, rest_high, rest_bits, low[at + place], high[at + place],
-                           bits[at + place])
+                    _merge(
+                        active,
+                        span,
+                        rest_low,
+                        rest_high,
+                        rest_bits,
+                        low[at + place],
+                        high[at + place],
+                        bits[at + place],
+                    )
                     inside_loss = side_loss(axes, a, places, span, rest_low, rest_high, rest_bits, active, place + 1)
-                    outside_loss = side_loss(axes, a, places, span, low_after[place + 1], high_after[place + 1],
-                                             bits_after[place + 1], active, count - place - 1)
+                    outside_loss = side_loss(
+                        axes,
+                        a,
+                        places,
+                        span,
+                        low_after[place + 1],
+                        high_after[place + 1],
+                        bits_after[place + 1],
+                        active,
+                        count - place - 1,
+                    )
                 for drop in range(3):
                     if drop == KEEP and kept:
                         after = inside * inside_loss + outside * outside_loss
@@ -339,7 +379,15 @@ def score_splits(rows, amounts, clusters, least, mode, axes, buffers, room, ever
             if room.score[index] < room.score[chosen]:
                 chosen = index
         if found:
-            _put(out, cluster, room.score[chosen], np.int64(room.attribute[chosen]), np.int64(room.place[chosen]),
-                 np.int64(room.shape[chosen]), np.int64(room.drop[chosen]), room.left[chosen])
+            _put(
+                out,
+                cluster,
+                room.score[chosen],
+                np.int64(room.attribute[chosen]),
+                np.int64(room.place[chosen]),
+                np.int64(room.shape[chosen]),
+                np.int64(room.drop[chosen]),
+                room.left[chosen],
+            )
         ends[cluster] = cluster + 1
     return ends

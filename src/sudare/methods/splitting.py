@@ -34,9 +34,7 @@ LISTED = 1 << 21
 Ints = NDArray[np.int64]
 
 
-def split_down(
-    table: Table, requirements: Requirements, mode: int, *, progress: Listener | None = None
-) -> Partition:
+def split_down(table: Table, requirements: Requirements, mode: int, *, progress: Listener | None = None) -> Partition:
     """Split the table into classes that keep the requirements; ``mode`` is one of the kernel's preferences."""
     if table.sets:
         raise UnsupportedError(
@@ -89,8 +87,7 @@ class _Job:
         """All records as one group."""
         present = [np.flatnonzero(total) for total in self.totals]
         listed = [
-            (np.array([0, len(codes)]), codes, total[codes])
-            for codes, total in zip(present, self.totals, strict=True)
+            (np.array([0, len(codes)]), codes, total[codes]) for codes, total in zip(present, self.totals, strict=True)
         ]
         return self.groups(np.array([self.records]), [np.array([len(codes)]) for codes in present], listed)
 
@@ -154,7 +151,8 @@ class _Worker:
     def __init__(self, job: _Job) -> None:
         self.job = job
         places = int(np.minimum(job.sizes, len(job.rows)).sum())
-        self.buffers = ordering.scratch(job.sizes, len(job.rows))
+        heaviest = max((len(total) for total in job.totals), default=0)
+        self.buffers = ordering.scratch(job.sizes, len(job.rows), heaviest)
         self.room = kernel.splits(6 * places + 1)
         self.counts = [np.zeros(len(total), np.int64) for total in job.totals]
 

@@ -2,6 +2,8 @@
 
 from sudare.table.atoms import Atoms, find_atoms
 from sudare.table.column import Column, ItemSets, smallest
+from sudare.table.cover import Cover, Generalized, generalize
+from sudare.table.encode import encode_column, encode_items
 from sudare.table.recoding import SUPPRESSED, Partition, Recoding
 from sudare.table.table import Table
 from sudare.table.taxonomy import Taxonomy
@@ -10,11 +12,16 @@ __all__ = [
     "SUPPRESSED",
     "Atoms",
     "Column",
+    "Cover",
+    "Generalized",
     "ItemSets",
     "Partition",
     "Recoding",
     "Table",
     "Taxonomy",
+    "encode_column",
+    "encode_items",
     "find_atoms",
+    "generalize",
     "smallest",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -55,6 +55,19 @@ class Column:
         if self.positions is not None:
             return float(self.positions[-1] - self.positions[0]) if len(self.positions) else 0.0
         return float(self.size)
+
+    def reordered(self, order: NDArray[np.int64], taxonomy: Taxonomy) -> Column:
+        """Return the column with its values in another order (new code to old code), and a taxonomy over them."""
+        new_code = np.empty(len(order) + 1, dtype=np.int64)
+        new_code[order] = np.arange(len(order))
+        new_code[-1] = len(order)  # missing stays last
+        return replace(
+            self,
+            codes=smallest(new_code[self.codes], self.size),
+            values=self.values.take(pa.array(order)),
+            positions=None if self.positions is None else self.positions[order],
+            taxonomy=taxonomy,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,6 +52,17 @@ class Taxonomy:
         share[0] = 1.0 if len(self.parent) > 1 else 0.0
         return share
 
+    @property
+    def span(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first and the last code below each node; (0, -1) for a node without data. The root covers all."""
+        first = np.zeros(len(self.parent), dtype=np.int64)
+        last = np.full(len(self.parent), -1, dtype=np.int64)
+        codes = np.arange(len(self.path))
+        for depth in range(self.path.shape[1]):
+            last[self.path[:, depth]] = codes  # of equal nodes the last assignment stays
+            first[self.path[::-1, depth]] = codes[::-1]
+        return first, last
+
     def cover(self, low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.int32]:
         """Return the lowest node over each range of codes, both ends included."""
         node = np.zeros(len(low), dtype=np.int32)

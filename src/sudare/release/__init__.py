@@ -1,0 +1,20 @@
+"""Releases: rendered cells, written files, and how they come into place."""
+
+from sudare.release.cells import Anything, Cell, Choice, Interval, parse_cell
+from sudare.release.placing import certificate_path, place, private_folder
+from sudare.release.render import render
+from sudare.release.writing import check_target, write_table
+
+__all__ = [
+    "Anything",
+    "Cell",
+    "Choice",
+    "Interval",
+    "certificate_path",
+    "check_target",
+    "parse_cell",
+    "place",
+    "private_folder",
+    "render",
+    "write_table",
+]

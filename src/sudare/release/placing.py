@@ -1,0 +1,93 @@
+"""Placing a release: nothing half-written ever stands under the final name.
+
+The release is written inside a private folder (mode 0700) beside its target, audited there, and renamed into
+place. The certificate is placed first: a release under its final name always has its certificate beside it.
+A folder that a killed process left behind is swept away by the next run; a lock tells it from one in use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sudare.errors import Problem, TargetError
+
+PREFIX = ".sudare-tmp-"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def certificate_path(release: Path) -> Path:
+    """Return where the certificate of a release stands: R.sudare.json for R."""
+    return release.with_name(release.name + ".sudare.json")
+
+
+@contextlib.contextmanager
+def private_folder(beside: Path | None = None) -> Iterator[Path]:
+    """Give a folder that only this user can read, in ``beside`` or among temporary files; remove it on the way out."""
+    if beside is not None:
+        _check_folder(beside)
+        _sweep(beside)
+    with contextlib.ExitStack() as undo:
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=beside))
+        except OSError as error:
+            raise TargetError(Problem(str(beside or ""), f"cannot be written to: {error.strerror}.")) from None
+        undo.callback(shutil.rmtree, folder, ignore_errors=True)
+        lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+        undo.callback(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            yield folder
+        except OSError as error:
+            if error.errno in _FULL:
+                raise TargetError(
+                    Problem(str(beside or folder.parent), "the disk is full, or a file may not grow that large.",
+                            "free some room, or choose another folder.")
+                ) from None  # fmt: skip
+            raise
+
+
+def place(written: Path, target: Path, certificate: Mapping[str, Any]) -> None:
+    """Move an audited release and its certificate into place, the certificate first."""
+    paper = written.with_name("certificate.json")
+    paper.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    for path in (written, paper):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    target.unlink(missing_ok=True)  # an older release must not stand beside the new certificate
+    paper.replace(certificate_path(target))
+    written.replace(target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.exists():
+        raise TargetError(Problem(str(folder), "there is no such folder.", "make it first."))
+    if not folder.is_dir():
+        raise TargetError(Problem(str(folder), "is not a folder."))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise TargetError(Problem(str(folder), "may not be written to by you.", "choose another folder."))
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed processes left: private folders whose lock nobody holds."""
+    for stale in folder.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(stale / "lock", os.O_RDWR)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(stale, ignore_errors=True)
+            finally:
+                os.close(lock)

@@ -1,0 +1,109 @@
+"""What the records of a class show: for each column, the smallest cell that covers all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.table.column import Column
+from sudare.table.recoding import Partition
+from sudare.table.table import Table
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """One column over all classes: class ``g`` holds the codes ``codes[start[g]:start[g + 1]]``, ascending."""
+
+    column: Column
+    start: Ints
+    codes: Ints
+
+    @cached_property
+    def low(self) -> Ints:
+        """The smallest code of each class."""
+        return self.codes[self.start[:-1]]
+
+    @cached_property
+    def high(self) -> Ints:
+        """The largest code of each class."""
+        return self.codes[self.start[1:] - 1]
+
+    @cached_property
+    def distinct(self) -> Ints:
+        """The number of different codes in each class."""
+        return np.diff(self.start)
+
+    @cached_property
+    def node(self) -> NDArray[np.int32]:
+        """The node of the taxonomy that each class shows."""
+        assert self.column.taxonomy is not None
+        return self.column.taxonomy.cover(self.low, self.high)
+
+    @cached_property
+    def everything(self) -> NDArray[np.bool_]:
+        """Which classes show nothing at all in this column."""
+        column = self.column
+        if column.taxonomy is not None:
+            shown = self.node == 0
+        elif column.positions is not None:
+            shown = self.high == column.missing_code
+        else:
+            shown = self.distinct == column.size
+        return np.asarray(shown & (self.distinct > 1))
+
+    @cached_property
+    def share(self) -> Reals:
+        """The share of the domain that each class's cell covers, 0 for a single value (the NCP of the cell)."""
+        column = self.column
+        if column.taxonomy is not None:
+            return column.taxonomy.share[self.node]
+        if column.positions is not None:
+            places = np.append(column.positions, np.inf if column.missing else [])
+            width = np.where(self.low == self.high, 0.0, places[self.high] - places[self.low])
+            return np.where(self.everything, 1.0, width / (column.domain or 1.0))
+        return np.where(self.distinct > 1, self.distinct / column.domain, 0.0)
+
+    @cached_property
+    def reach(self) -> tuple[Ints, Ints]:
+        """The range of codes that each cell covers, also those that its class does not hold (sets: its own)."""
+        column = self.column
+        last = column.size - 1
+        if column.taxonomy is not None:
+            first_of, last_of = column.taxonomy.span
+            return first_of[self.node], last_of[self.node]
+        return np.where(self.everything, 0, self.low), np.where(self.everything, last, self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class Generalized:
+    """A table as a partition shows it: the rows class by class, and a cover for each quasi-identifier."""
+
+    rows: int
+    suppressed: int
+    sizes: Ints
+    order: Ints
+    start: Ints
+    covers: Mapping[str, Cover]
+
+
+def generalize(table: Table, partition: Partition, order: Ints | None = None) -> Generalized:
+    """Cover each class; ``order`` is the order of the rows within their classes (as they came, if not given)."""
+    from sudare.kernels.classes import distinct_codes, sort_by_class
+
+    sizes = partition.sizes
+    start = np.concatenate(([0], np.cumsum(sizes)))
+    rows = np.arange(table.rows) if order is None else order
+    by_class = sort_by_class(partition.classes, rows, start)
+    covers = {
+        # one type for all columns: each other one would be compiled anew
+        name: Cover(column, *distinct_codes(column.codes.astype(np.uint32), by_class, start, column.size))
+        for name, column in table.single.items()
+    }
+    return Generalized(table.rows, partition.suppressed, sizes, by_class, start, covers)

@@ -1,0 +1,216 @@
+"""Encoding: an Arrow column becomes codes and a dictionary, once.
+
+Missing cells become a value of their own (the last code). Text that is said to be numeric is parsed as
+integers, decimals, dates or times, whichever all of its cells are. Not-a-number counts as missing, infinity is an
+error. Messages name columns, counts and record numbers, never cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sudare.errors import DataError, Problem
+from sudare.table.column import Column, ItemSets, smallest
+
+_INTEGER = r"^[+-]?\d{1,18}$"
+_DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_DATE = r"^\d{4}-\d{2}-\d{2}$"
+_TIME = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?$"
+_PADDED = r"^[+-]?0\d"
+_NAN = r"^[+-]?(?i:nan)$"
+_INFINITE = r"^[+-]?(?i:inf(inity)?)$"
+
+
+def encode_column(
+    name: str,
+    cells: pa.ChunkedArray | pa.Array,
+    *,
+    kind: Literal["numeric", "categorical"] | None = None,
+    missing: Sequence[str] = (),
+    order: Sequence[str] | None = None,
+    weight: float = 1.0,
+) -> Column:
+    """Encode a single-valued column. Without a kind, what looks like numbers or dates is numeric.
+
+    ``missing`` lists texts that stand for a missing cell; ``order`` ranks the categories of an ordered column.
+    """
+    cells = _plain(name, cells, missing)
+    if kind == "numeric" or (kind is None and order is None):
+        cells = numbers(name, cells, strict=kind == "numeric")
+    text = pa.types.is_large_string(cells.type)
+    if not text and (kind == "categorical" or order is not None):
+        cells, text = cells.cast(pa.large_string()), True
+    encoded = cells.dictionary_encode()
+    values, indices = encoded.dictionary, encoded.indices
+    ranked = _ranked(name, values, order) if order is not None else pc.array_sort_indices(values).to_numpy()
+    rank = np.empty(len(values) + 1, dtype=np.int64)
+    rank[ranked] = np.arange(len(values))
+    rank[-1] = len(values)  # the code of missing cells
+    codes = rank[pc.fill_null(indices, len(values)).to_numpy()]
+    has_missing = indices.null_count > 0
+    values = values.take(pa.array(ranked))
+    return Column(
+        name=name,
+        kind="categorical" if text else "numeric",
+        codes=smallest(codes, len(values) + int(has_missing)),
+        values=values,
+        missing=has_missing,
+        positions=None if text else positions(values),
+        weight=weight,
+    )
+
+
+def encode_items(
+    name: str,
+    cells: pa.ChunkedArray | pa.Array,
+    *,
+    separator: str | None = None,
+    missing: Sequence[str] = (),
+    weight: float = 1.0,
+) -> ItemSets:
+    """Encode an item-set column: lists, or text with a separator. Repeated, empty and null items count once or not."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    if not pa.types.is_nested(cells.type):
+        cells = pc.split_pattern(_plain(name, cells, missing).cast(pa.large_string()), pattern=separator or ",")
+    if not (pa.types.is_list(cells.type) or pa.types.is_large_list(cells.type)):
+        raise DataError(Problem(f"column '{name}'", f"holds {cells.type}, which is not a list of items."))
+    null = cells.is_null().to_numpy(zero_copy_only=False)
+    items = pc.utf8_trim_whitespace(pc.list_flatten(cells).cast(pa.large_string()))
+    owner = pc.list_parent_indices(cells).to_numpy()
+    kept = pc.fill_null(pc.not_equal(items, ""), False).to_numpy(zero_copy_only=False)
+    encoded = items.filter(pa.array(kept)).dictionary_encode()
+    ranked = pc.array_sort_indices(encoded.dictionary).to_numpy()
+    rank = np.empty(len(ranked), dtype=np.int64)
+    rank[ranked] = np.arange(len(ranked))
+    size = max(len(ranked), 1)
+    pairs = np.unique(owner[kept].astype(np.int64) * size + rank[encoded.indices.to_numpy()])
+    holder, codes = np.divmod(pairs, size)
+    return ItemSets(
+        name=name,
+        offsets=np.searchsorted(holder, np.arange(len(cells) + 1)).astype(np.int64),
+        items=smallest(codes, len(ranked)),
+        values=encoded.dictionary.take(pa.array(ranked)),
+        missing=null if null.any() else None,
+        weight=weight,
+    )
+
+
+def numbers(name: str, cells: pa.Array, *, strict: bool) -> pa.Array:
+    """Return numbers, dates or times as such; text is parsed.
+
+    Strictly, text that is none of them is an error. Otherwise it is returned as it is, and so are numbers with
+    leading zeros, which are rather codes.
+    """
+    if pa.types.is_large_string(cells.type):
+        return _parsed(name, cells, strict=strict)
+    if pa.types.is_floating(cells.type):
+        infinite = pc.sum(pc.is_inf(cells)).as_py() or 0
+        if infinite:
+            raise DataError(_infinite(name, infinite))
+        cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, cells.type), cells)
+        return pc.add(cells, pa.scalar(0.0, cells.type))  # minus zero is zero
+    return cells
+
+
+def positions(values: pa.Array) -> NDArray[np.float64]:
+    """Return where numbers, dates (in days) and times (in seconds) stand on their axis."""
+    kind = values.type
+    if pa.types.is_date32(kind):
+        return np.asarray(values.cast(pa.int32()).to_numpy(), dtype=np.float64)
+    if pa.types.is_temporal(kind):
+        per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[getattr(kind, "unit", "ms")]
+        whole = values.cast(pa.int32()).cast(pa.int64()) if pa.types.is_time32(kind) else values.cast(pa.int64())
+        return np.asarray(whole.to_numpy() / per_second, dtype=np.float64)
+    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _plain(name: str, cells: pa.ChunkedArray | pa.Array, missing: Sequence[str]) -> pa.Array:
+    """Return one plain array: text as large_string without the texts for missing, else a number or date type."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    kind = cells.type
+    if pa.types.is_dictionary(kind):
+        cells = cells.dictionary_decode()
+        kind = cells.type
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        cells = cells.cast(pa.large_string())
+    elif pa.types.is_string(kind) or pa.types.is_string_view(kind) or pa.types.is_large_string(kind):
+        cells = cells.cast(pa.large_string())
+        if missing:
+            lost = pc.is_in(cells, value_set=pa.array(list(missing), pa.large_string()))
+            cells = pc.if_else(lost, pa.scalar(None, pa.large_string()), cells)
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+              or (pa.types.is_temporal(kind) and not pa.types.is_interval(kind))):  # fmt: skip
+        raise DataError(Problem(f"column '{name}'", f"holds {kind}, which is neither text, numbers, dates nor a list."))
+    if pa.types.is_float16(kind):
+        cells = cells.cast(pa.float32())
+    return cells
+
+
+def _parsed(name: str, cells: pa.Array, *, strict: bool) -> pa.Array:
+    trimmed = pc.utf8_trim_whitespace(cells)
+    distinct = trimmed.unique().drop_null()
+    if not strict and (not len(distinct) or _any(distinct, _PADDED)):
+        return cells
+    if not len(distinct):
+        return trimmed.cast(pa.float64())
+    infinite = pc.match_substring_regex(trimmed, _INFINITE)
+    if strict and pc.any(infinite).as_py():
+        raise DataError(_infinite(name, pc.sum(infinite).as_py()))
+    if _any(distinct, _NAN):
+        trimmed = pc.if_else(pc.match_substring_regex(trimmed, _NAN), pa.scalar(None, trimmed.type), trimmed)
+        distinct = trimmed.unique().drop_null()
+    for pattern, kind in (
+        (_INTEGER, pa.int64()),
+        (_DECIMAL, pa.float64()),
+        (_DATE, pa.date32()),
+        (_TIME, pa.timestamp("us")),
+    ):
+        if len(distinct) and _all(distinct, pattern):
+            try:
+                plain = pc.replace_substring_regex(trimmed, r"^\+", "")
+                return numbers(name, plain.cast(kind), strict=strict)
+            except pa.ArrowInvalid:
+                continue  # such as the thirtieth of February
+    if not strict:
+        return cells
+    good = pc.match_substring_regex(trimmed, f"({_DECIMAL})|({_TIME})")
+    bad = np.flatnonzero(pc.fill_null(pc.invert(good), False).to_numpy(zero_copy_only=False))
+    if len(bad):
+        what = f"{len(bad)} of {len(cells)} cells are not numbers or dates (the first in record {bad[0] + 1})."
+    else:
+        what = "mixes numbers and dates, or holds dates that do not exist."
+    raise DataError(
+        Problem(f"column '{name}'", what, "make it kind: categorical, or name the texts for missing in source.missing.")
+    )
+
+
+def _ranked(name: str, values: pa.Array, order: Sequence[str]) -> NDArray[np.int64]:
+    """Return the codes in the order that the policy gives for an ordered column."""
+    place = {text: index for index, text in enumerate(order)}
+    ranks = [place.get(text, -1) for text in values.to_pylist()]
+    absent = ranks.count(-1)
+    if absent:
+        raise DataError(
+            Problem(f"column '{name}'", f"{absent} of its {len(ranks)} values are not in the policy's order.")
+        )
+    return np.argsort(np.array(ranks, dtype=np.int64), kind="stable")
+
+
+def _infinite(name: str, count: int) -> Problem:
+    return Problem(f"column '{name}'", f"{count} cells are infinite.", "correct them, or mark them as missing.")
+
+
+def _any(values: pa.Array, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(values, pattern)).as_py())
+
+
+def _all(values: pa.Array, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
