@@ -1,3 +1,60 @@
-"""sudare: safe, useful and proven releases of tables about people."""
+"""sudare: safe, useful and proven releases of tables about people.
+
+>>> import sudare
+>>> release = sudare.anonymize("patients.csv", "policy.yaml", out="release.csv")  # doctest: +SKIP
+
+Heavy modules load when they are used, so that importing this costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "AuditReport": "sudare.audit",
+    "Policy": "sudare.policy",
+    "Release": "sudare.api",
+    "SudareError": "sudare.errors",
+    "anonymize": "sudare.api",
+    "audit": "sudare.api",
+    "draft": "sudare.api",
+    "load_policy": "sudare.api",
+    "parse_cell": "sudare.release.cells",
+}
+"""Where each public name lives."""
+
+if TYPE_CHECKING:
+    from sudare import datasets
+    from sudare.api import Release, anonymize, audit, draft, load_policy
+    from sudare.audit import AuditReport
+    from sudare.errors import SudareError
+    from sudare.policy import Policy
+    from sudare.release.cells import parse_cell
+
+__all__ = [
+    "AuditReport",
+    "Policy",
+    "Release",
+    "SudareError",
+    "anonymize",
+    "audit",
+    "datasets",
+    "draft",
+    "load_policy",
+    "parse_cell",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("sudare.datasets")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sudare' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

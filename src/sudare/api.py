@@ -1,0 +1,283 @@
+"""The verbs of sudare, and the one place that wires the rooms together."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sudare import engines, hierarchies
+from sudare.audit import AuditReport, audit_release
+from sudare.errors import AuditFailedError, DataError, PolicyError, Problem, SudareError, TargetError, UnsupportedError
+from sudare.methods import METHODS
+from sudare.models import MODELS, Requirements
+from sudare.policy import ColumnSpec, Policy
+from sudare.progress import Listener, silent
+from sudare.release import certificate_path, check_target, place, private_folder, render, write_table
+from sudare.release.certificate import make_certificate
+from sudare.table import Column, ItemSets, Table, encode_column, encode_items
+
+Data = Any
+"""A path, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A finished, audited release: its rows (unless they went to a file) and its certificate."""
+
+    certificate: dict[str, Any]
+    data: Any = None
+    path: Path | None = None
+
+    @property
+    def loss(self) -> dict[str, float]:
+        """The loss figures, by metric."""
+        return dict(self.certificate["loss"])
+
+    def __repr__(self) -> str:
+        facts = self.certificate
+        where = f" at {self.path}" if self.path else ""
+        return (
+            f"<sudare.Release{where}: {facts['rows_out']} of {facts['rows_in']} records in {facts['classes']} classes, "
+            f"GCP {facts['loss']['gcp']:.4f}>"
+        )
+
+
+def load_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
+    """Return a checked policy, from a file, a mapping, or a policy itself; everything wrong is said at once."""
+    known = {name: method.options for name, method in METHODS.items()}
+    loaded = (
+        Policy.load(policy, methods=known) if isinstance(policy, str | Path) else Policy.parse(policy, methods=known)
+    )
+    problems = METHODS[loaded.method.name].problems(loaded.method.options) if loaded.method.name in METHODS else []
+    if problems:
+        raise PolicyError(problems)
+    return loaded
+
+
+def anonymize(
+    data: Data,
+    policy: Policy | Mapping[str, Any] | str | Path,
+    *,
+    out: str | Path | None = None,
+    method: str | None = None,
+    seed: int | None = None,
+    progress: Listener | None = None,
+) -> Release:
+    """Make a release of a table that keeps a policy, prove it from the written file, and only then hand it over.
+
+    With ``out`` the release is placed there with its certificate beside it; without, it comes back in the kind of
+    table that was given. ``method`` overrides the policy's. ``seed`` fixes the shuffling, for tests. ``progress`` is
+    a listener (see :mod:`sudare.progress`). The given data is never changed.
+    """
+    listener = progress or silent
+    checked = load_policy(policy)
+    entry, options = _method(checked, method)
+    target = Path(out) if out is not None else None
+    if target is not None:
+        _check_out(target, data)
+    seconds: dict[str, float] = {}
+
+    with _timed("read", seconds, listener):
+        arrow, give_back = read(data, checked)
+        table = encode(arrow, checked)
+        requirements = Requirements(
+            tuple(MODELS[spec.model](**spec.parameters()) for spec in checked.require), checked.suppression.limit
+        )
+    with private_folder(target.parent if target else None) as folder:
+        with _timed("method", seconds, listener):
+            partition = entry.load()(table, requirements, **options, seed=seed, progress=listener)
+        with _timed("render", seconds, listener):
+            rows, shown = render(
+                table,
+                partition,
+                checked.released,
+                order=checked.release.order,
+                subjects=checked.release.subjects if requirements.counts_subjects else None,
+                seed=seed,
+            )
+        with _timed("write", seconds, listener):
+            written = folder / f"release{target.suffix if target else '.parquet'}"
+            write_table(rows if written.suffix in (".csv", ".tsv") else _typed(rows, checked), written)
+        with _timed("audit", seconds, listener):
+            report = audit_release(written, checked)
+            report.raise_if_failed()
+        certificate = make_certificate(
+            shown=shown,
+            order=checked.release.order,
+            method={"name": entry.name, **options},
+            columns={
+                role: checked.named(role) for role in ("quasi", "sensitive", "insensitive", "subject", "identifier")
+            },
+            audit=report.to_dict(),
+            seconds=seconds,
+            policy_sha256=checked.sha256,
+        )
+        if target is None:
+            import pyarrow.parquet as pq
+
+            return Release(certificate, give_back(pq.read_table(written)))
+        place(written, target, certificate)
+    return Release(certificate, path=target)
+
+
+def audit(
+    release: Data, policy: Policy | Mapping[str, Any] | str | Path, *, progress: Callable[[str], None] | None = None
+) -> AuditReport:
+    """Prove a release again, from the file alone (any tool may have made it).
+
+    Where a certificate stands beside the file, the file must also be the one it speaks of.
+    """
+    checked = load_policy(policy)
+    if not isinstance(release, str | Path):
+        return audit_release(engines.adopt(release)[0], checked, progress=progress)
+    path = Path(release)
+    paper = certificate_path(path)
+    certificate: Mapping[str, Any] | None = None
+    if paper.exists():
+        try:
+            certificate = json.loads(paper.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise AuditFailedError(Problem(paper.name, "is not a certificate that can be read.")) from None
+        if not isinstance(certificate, Mapping):
+            raise AuditFailedError(Problem(paper.name, "is not a certificate."))
+    return audit_release(path, checked, certificate=certificate, progress=progress)
+
+
+def draft(data: Data, *, name: str = "") -> str:
+    """Draft a policy by looking at the columns; read every line of it before use."""
+    from sudare.draft import draft_policy
+
+    if isinstance(data, str | Path):
+        path, form = Path(data), engines.TextForm()
+        arrow = engines.read_file(path, engines.file_columns(path, form), form)
+        return draft_policy(arrow, name=name or path.name)
+    return draft_policy(engines.adopt(data)[0], name=name)
+
+
+def hierarchy_gaps(data: Data, policy: Policy | Mapping[str, Any] | str | Path, column: str) -> list[str]:
+    """Return the values of a column that its hierarchy lacks (these are data: look at them, do not log them)."""
+    checked = load_policy(policy)
+    spec = checked.columns.get(column)
+    if spec is None or spec.hierarchy is None or (spec.hierarchy.file is None and spec.hierarchy.tree is None):
+        raise PolicyError(Problem(f"columns.{column}", "has no hierarchy from a file or a tree."))
+    arrow, _ = read(data, checked)
+    encoded = _encode_cells(column, arrow.column(column), spec, checked)
+    assert isinstance(encoded, Column)
+    where = spec.hierarchy
+    tree = (
+        hierarchies.load(checked.folder / where.file, where.delimiter) if where.file
+        else hierarchies.from_tree(where.tree or {})
+    )  # fmt: skip
+    return [str(value) for value in hierarchies.missing_values(tree, encoded.values).to_pylist()]
+
+
+def read(data: Data, policy: Policy) -> tuple[pa.Table, Callable[[pa.Table], Any]]:
+    """Return the columns that the policy names as Arrow, and how to give a table back in the kind that came."""
+    names = [name for name, spec in policy.columns.items() if spec.role != "identifier"]
+    if isinstance(data, str | Path):
+        source = policy.source
+        form = engines.TextForm(source.delimiter, source.encoding, tuple(source.missing))
+        path = Path(data)
+        # identifiers are not read, but a policy that names one which is not there is a mistake
+        there = engines.file_columns(path, form)
+        _all_there(path.name, policy, there)
+        return engines.read_file(path, names, form), lambda table: table
+    arrow, give_back = engines.adopt(data)
+    _all_there("the table", policy, arrow.schema.names)
+    return arrow.select(names), give_back
+
+
+def encode(arrow: pa.Table, policy: Policy) -> Table:
+    """Encode a table as the policy describes it; what is wrong with any of its columns is said at once."""
+    problems: list[Problem] = []
+    quasi: dict[str, Column | ItemSets] = {}
+    sensitive: dict[str, Column] = {}
+    subject: Column | None = None
+    needed = {getattr(spec, "column", None) for spec in policy.require}
+    for name, spec in policy.columns.items():
+        if spec.role in ("identifier", "insensitive") or (spec.role == "sensitive" and name not in needed):
+            continue
+        try:
+            encoded = _encode_cells(name, arrow.column(name), spec, policy)
+        except SudareError as error:
+            problems += error.problems
+            continue
+        if spec.role == "quasi":
+            quasi[name] = encoded
+        elif isinstance(encoded, ItemSets):
+            problems.append(Problem(f"columns.{name}", f"an item set cannot be {spec.role}."))
+        elif spec.role == "subject":
+            subject = encoded
+        else:
+            sensitive[name] = encoded
+    if problems:
+        raise DataError(problems)
+    carried = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
+    return Table(arrow.num_rows, quasi, sensitive, subject, arrow.select(carried))
+
+
+def _encode_cells(name: str, cells: pa.ChunkedArray, spec: ColumnSpec, policy: Policy) -> Column | ItemSets:
+    missing = [text for text in policy.source.missing if text]
+    if spec.kind == "items" or pa.types.is_nested(cells.type):
+        return encode_items(name, cells, separator=spec.separator, missing=missing, weight=spec.weight)
+    column = encode_column(name, cells, kind=_kind(spec), missing=missing, order=spec.order, weight=spec.weight)
+    if spec.hierarchy is None:
+        return column
+    tree = hierarchies.build(spec.hierarchy, column.values, folder=policy.folder, column=name)
+    order, taxonomy = tree.taxonomy(column.values, column.missing)
+    return column.reordered(order, taxonomy)
+
+
+def _kind(spec: ColumnSpec) -> Any:
+    """Return the kind to encode as: a subject is a name tag whatever it looks like, prefixes are of text."""
+    if spec.role == "subject" or (spec.hierarchy is not None and spec.hierarchy.prefix is not None):
+        return "categorical"
+    return spec.kind
+
+
+def _all_there(place: str, policy: Policy, names: list[str]) -> None:
+    absent = [name for name in policy.columns if name not in names]
+    if absent:
+        raise DataError(engines.missing_columns(place, absent, names))
+
+
+def _method(policy: Policy, override: str | None) -> tuple[Any, dict[str, Any]]:
+    if override is None or override == policy.method.name:
+        return METHODS[policy.method.name], policy.method.options
+    if override not in METHODS:
+        raise UnsupportedError(f"'{override}' is not a method.", hint=f"use one of {', '.join(METHODS)}.")
+    return METHODS[override], {}
+
+
+def _check_out(target: Path, data: Data) -> None:
+    check_target(target)
+    if isinstance(data, str | Path) and target.exists() and Path(data).exists() and target.samefile(data):
+        raise TargetError(Problem(str(target), "is the source itself.", "choose another name for the release."))
+
+
+def _typed(rows: pa.Table, policy: Policy) -> pa.Table:
+    """Give carried columns that came as text the type they look like, for formats that have types."""
+    from sudare.table.encode import numbers
+
+    for index, name in enumerate(rows.schema.names):
+        spec, column = policy.columns[name], rows.column(name)
+        if spec.role in ("sensitive", "insensitive") and spec.kind != "categorical" and pa.types.is_string(column.type):
+            cells = numbers(name, column.combine_chunks().cast(pa.large_string()), strict=False)
+            if not pa.types.is_large_string(cells.type):
+                rows = rows.set_column(index, name, cells)
+    return rows
+
+
+@contextmanager
+def _timed(stage: str, seconds: dict[str, float], listener: Listener) -> Iterator[None]:
+    listener(stage, 0, 0)
+    started = time.perf_counter()
+    yield
+    seconds[stage] = time.perf_counter() - started

@@ -1,0 +1,273 @@
+"""The command line: thin, over the Python verbs.
+
+Exit codes: 0 done; 1 the policy cannot be met, or the audit failed; 2 bad input or usage. Progress goes to the
+standard error, and only if that is a terminal; results go to the standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from sudare import __version__
+from sudare.errors import SudareError
+
+app = typer.Typer(
+    name="sudare",
+    help="Make a table about people safe to hand over, as useful as it can be, and proven so.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # a traceback with local variables would show data
+    rich_markup_mode=None,
+)
+hierarchy_app = typer.Typer(help="Look at hierarchies.", no_args_is_help=True)
+app.add_typer(hierarchy_app, name="hierarchy")
+
+DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")]
+PolicyOption = Annotated[Path, typer.Option("--policy", "-p", help="The policy (YAML or JSON).")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+def main() -> None:
+    """Run the command line."""
+    signal.signal(signal.SIGTERM, _terminate)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, _terminate)
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sudare {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def init(
+    data: DataArgument,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write it; else it is printed.")] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Draft a policy by looking at the columns. Read every line of it before use."""
+    with _reporting(as_json):
+        from sudare import api
+
+        with _progress(quiet or as_json) as listener:
+            listener("look at the columns", 0, 0)
+            text = api.draft(data)
+        if out is not None:
+            _write_new(out, text)
+        if as_json:
+            typer.echo(json.dumps({"policy": text, "path": str(out) if out else None}, ensure_ascii=False))
+        elif out is None:
+            typer.echo(text, nl=False)
+        elif not quiet:
+            typer.echo(f"Drafted {out}. Read every line before you use it.")
+
+
+@app.command()
+def anonymize(
+    data: DataArgument,
+    policy: PolicyOption,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The release: CSV, Parquet or Arrow, by its ending.")],
+    method: Annotated[
+        str | None, typer.Option("--method", "-m", help="Use this method instead of the policy's.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make a release, prove it from the written file, and place it with its certificate R.sudare.json."""
+    with _reporting(as_json):
+        from sudare import api
+
+        with _progress(quiet or as_json) as listener:
+            release = api.anonymize(data, policy, out=out, method=method, progress=listener)
+        if as_json:
+            typer.echo(json.dumps({"release": str(out)} | release.certificate, ensure_ascii=False))
+        elif not quiet:
+            _show_release(out, release.certificate)
+
+
+@app.command()
+def audit(
+    release: Annotated[str, typer.Argument(metavar="R", help="The release: CSV, Parquet or Arrow file.")],
+    policy: PolicyOption,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Prove a release again, from the file alone; any tool may have made it."""
+    with _reporting(as_json):
+        from sudare import api
+
+        with _progress(quiet or as_json) as listener:
+            report = api.audit(release, policy, progress=lambda step: listener(step, 0, 0))
+        if as_json:
+            typer.echo(json.dumps(report.to_dict(), ensure_ascii=False))
+            raise typer.Exit(0 if report.passed else 1)
+        report.raise_if_failed()
+        if not quiet:
+            typer.echo(f"{release} keeps its policy: {report.rows} records in {report.classes} classes.")
+            _show_guarantees(report.to_dict()["guarantees"])
+            for note in report.notes:
+                typer.echo(f"Note: {note}")
+
+
+@hierarchy_app.command("show")
+def hierarchy_show(
+    file: Annotated[Path, typer.Argument(help="A hierarchy: leaf-to-root CSV, or nested YAML.")],
+    delimiter: Annotated[str | None, typer.Option(help="The delimiter of a CSV file; else it is told.")] = None,
+    lines: Annotated[int, typer.Option(min=1, help="How many lines to print at the most.")] = 60,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the levels of a hierarchy as a tree."""
+    with _reporting(as_json):
+        from sudare import hierarchies
+
+        tree = hierarchies.load(file, delimiter)
+        if as_json:
+            names = hierarchies.level_names(tree)
+            levels = [
+                {"name": name, "labels": count} for name, count in zip(names, hierarchies.levels(tree), strict=True)
+            ]
+            typer.echo(json.dumps({"levels": levels, "leaves": len(tree.leaves)}, ensure_ascii=False))
+        else:
+            typer.echo(hierarchies.show(tree, max_lines=lines))
+
+
+@hierarchy_app.command("gaps")
+def hierarchy_gaps(
+    data: DataArgument,
+    policy: PolicyOption,
+    column: Annotated[str, typer.Option(help="The column whose hierarchy is incomplete.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to list the values (only you can read it).")],
+    as_json: JsonOption = False,
+) -> None:
+    """List the values of a column that its hierarchy lacks, into a private file."""
+    with _reporting(as_json):
+        from sudare import api
+
+        gaps = api.hierarchy_gaps(data, policy, column)
+        _write_new(out, "".join(f"{value}\n" for value in gaps), private=True)
+        typer.echo(
+            json.dumps({"gaps": len(gaps), "path": str(out)})
+            if as_json
+            else f"{len(gaps)} values of '{column}' are not in its hierarchy; they are listed in {out}."
+        )
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    """End in order, so that temporary files are removed."""
+    raise SystemExit(128 + number)
+
+
+def _write_new(path: Path, text: str, *, private: bool = False) -> None:
+    from sudare.errors import Problem, TargetError
+
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "w", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise TargetError(Problem(str(path), "is there already.", "choose another name, or remove it.")) from None
+    except OSError as error:
+        raise TargetError(Problem(str(path), f"cannot be written: {error.strerror}.")) from None
+
+
+@contextmanager
+def _reporting(as_json: bool) -> Iterator[None]:
+    """Turn errors into one message and an exit code; never a traceback, never a value of a person."""
+    try:
+        yield
+    except SudareError as error:
+        _fail(type(error).__name__, str(error), error.exit_code, as_json, [vars(p) for p in error.problems])
+    except KeyboardInterrupt:
+        _fail("Stopped", "stopped; nothing was left behind.", 130, as_json)
+    except (SystemExit, typer.Exit):
+        raise
+    except Exception as error:
+        if os.environ.get("SUDARE_DEBUG"):
+            raise
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "an unknown place"
+        # the text of an unforeseen error may quote data, so only its kind and place are shown
+        what = f"unforeseen {type(error).__name__} in {place}; please report it (SUDARE_DEBUG=1 shows the details)."
+        _fail("Unforeseen", what, 2, as_json)
+
+
+def _fail(kind: str, text: str, code: int, as_json: bool, problems: list[dict[str, Any]] | None = None) -> NoReturn:
+    if as_json:
+        error = {"kind": kind, "exit_code": code, "message": text, "problems": problems or []}
+        typer.echo(json.dumps({"error": error}, ensure_ascii=False))
+    typer.echo(f"sudare: {text}", err=True)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def _progress(silenced: bool) -> Iterator[Callable[[str, float, float], None]]:
+    """Show one line per stage on the terminal: a bar where the end is known, a pulse where it is not."""
+    if silenced or not sys.stderr.isatty():
+        yield lambda stage, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        TextColumn("{task.description:<28}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bars:
+        tasks: dict[str, Any] = {}
+
+        def listen(stage: str, done: float, total: float) -> None:
+            if stage not in tasks:
+                for task in tasks.values():
+                    bars.update(task, total=1, completed=1)
+                label = "prepare (first run compiles)" if stage == "prepare kernels" else stage
+                tasks[stage] = bars.add_task(label, total=total or None)
+            bars.update(tasks[stage], completed=done, total=total or None)
+
+        yield listen
+
+
+def _show_release(out: Path, certificate: dict[str, Any]) -> None:
+    facts = certificate
+    typer.echo(f"{out}: {facts['rows_out']} of {facts['rows_in']} records in {facts['classes']} classes.")
+    _show_guarantees(facts["guarantees"])
+    loss = facts["loss"]
+    typer.echo(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
+    typer.echo(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}.sudare.json")
+
+
+def _show_guarantees(guarantees: list[dict[str, Any]]) -> None:
+    for one in guarantees:
+        asked = ", ".join(f"{key} = {value}" for key, value in one["parameters"].items() if value)
+        typer.echo(f"  proven: {one['model']}{f' ({asked})' if asked else ''}; achieved {_figure(one['achieved'])}")
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {_figure(part)}" for key, part in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
