@@ -1,0 +1,103 @@
+"""Imports go one way; this reads them off the syntax trees."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import sudare
+
+SOURCE = Path(sudare.__file__).parent
+FOUNDATION = {"errors", "progress"}
+TABLE = FOUNDATION | {"kernels", "table"}
+ROOMS = {
+    "errors": set(),
+    "progress": set(),
+    "kernels": {"kernels"},
+    "policy": {"errors"},
+    "table": TABLE,
+    "hierarchies": TABLE | {"hierarchies"},
+    "models": TABLE | {"models"},
+    "metrics": TABLE | {"metrics"},
+    "methods": TABLE | {"hierarchies", "models", "metrics", "methods"},
+    "engines": TABLE | {"engines"},
+    "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},
+    "audit": {"errors", "policy", "audit"},
+    "draft": TABLE | {"policy", "draft"},
+    "datasets": {"errors", "datasets"},
+}
+OUTSIDE = {
+    # a library, and the only places that may import it
+    "numba": ("kernels/",),
+    "pyspark": ("engines/spark",),
+    "psycopg": ("engines/postgres",),
+    "adbc_driver_postgresql": ("engines/postgres",),
+    "pandas": ("engines/frames",),
+    "polars": ("engines/frames",),
+    "pycanon": (),
+    "typer": ("cli",),
+    "rich": ("cli",),
+    "yaml": ("policy", "hierarchies/", "draft"),
+    "pydantic": ("policy",),
+}
+
+
+def modules():
+    return sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+
+
+def imported(path):
+    """Every module that a file imports, anywhere in it."""
+    tree = ast.parse((SOURCE / path).read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} uses a relative import"
+            yield node.module
+            if node.module == "sudare":
+                yield from (f"sudare.{alias.name}" for alias in node.names)
+
+
+def room(path):
+    return path.split("/")[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", modules())
+def test_a_room_imports_only_what_it_may(path):
+    allowed = ROOMS.get(room(path))
+    if allowed is None:
+        assert room(path) in {"api", "cli", "__init__", "__main__"}, f"{path} is in no room of the design"
+        return
+    for name in imported(path):
+        if name.startswith("sudare."):
+            assert name.split(".")[1] in allowed, f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("path", modules())
+def test_libraries_are_imported_only_where_they_belong(path):
+    for name in imported(path):
+        places = OUTSIDE.get(name.split(".")[0])
+        assert places is None or path.startswith(places), f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("path", modules())
+def test_files_have_a_size_and_a_name_that_help(path):
+    lines = (SOURCE / path).read_text(encoding="utf-8").count("\n")
+    assert lines <= 500, f"{path} has {lines} lines: is there a second room in it?"
+    assert Path(path).stem not in {"utils", "util", "misc", "helpers", "common", "manager", "base"}
+
+
+@pytest.mark.parametrize("path", modules())
+def test_everything_public_says_what_it_is(path):
+    tree = ast.parse((SOURCE / path).read_text(encoding="utf-8"))
+    assert path == "datasets/__main__.py" or ast.get_docstring(tree), f"{path} has no docstring"
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{path}: {node.name} has no docstring"
+
+
+def test_the_audit_reads_no_numbers_from_elsewhere():
+    for path in modules():
+        if path.startswith("audit/"):
+            assert not {"numpy", "numba"} & {name.split(".")[0] for name in imported(path)}, path
