@@ -14,10 +14,19 @@ import pyarrow as pa
 
 from sudare import engines, hierarchies
 from sudare.audit import AuditReport, audit_release
-from sudare.errors import AuditFailedError, DataError, PolicyError, Problem, SudareError, TargetError, UnsupportedError
+from sudare.errors import (
+    AuditFailedError,
+    DataError,
+    PolicyError,
+    Problem,
+    SudareError,
+    TargetError,
+    UnsupportedError,
+    did_you_mean,
+)
 from sudare.methods import METHODS
 from sudare.models import MODELS, Requirements
-from sudare.policy import ColumnSpec, Policy
+from sudare.policy import ColumnSpec, Policy, TClosenessSpec
 from sudare.progress import Listener, silent
 from sudare.release import certificate_path, check_target, place, private_folder, render, write_table
 from sudare.release.certificate import make_certificate
@@ -52,13 +61,9 @@ class Release:
 def load_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
     """Return a checked policy, from a file, a mapping, or a policy itself; everything wrong is said at once."""
     known = {name: method.options for name, method in METHODS.items()}
-    loaded = (
-        Policy.load(policy, methods=known) if isinstance(policy, str | Path) else Policy.parse(policy, methods=known)
-    )
-    problems = METHODS[loaded.method.name].problems(loaded.method.options) if loaded.method.name in METHODS else []
-    if problems:
-        raise PolicyError(problems)
-    return loaded
+    if isinstance(policy, str | Path):
+        return Policy.load(policy, methods=known)
+    return Policy.parse(policy, methods=known)
 
 
 def anonymize(
@@ -165,12 +170,17 @@ def hierarchy_gaps(data: Data, policy: Policy | Mapping[str, Any] | str | Path, 
     """Return the values of a column that its hierarchy lacks (these are data: look at them, do not log them)."""
     checked = load_policy(policy)
     spec = checked.columns.get(column)
-    if spec is None or spec.hierarchy is None or (spec.hierarchy.file is None and spec.hierarchy.tree is None):
+    if spec is None:
+        raise PolicyError(
+            Problem("columns", f"'{column}' is not a column of this policy.", did_you_mean(column, checked.columns))
+        )
+    where = spec.hierarchy
+    if where is None or (where.file is None and where.tree is None) or spec.role == "identifier":
         raise PolicyError(Problem(f"columns.{column}", "has no hierarchy from a file or a tree."))
     arrow, _ = read(data, checked)
-    encoded = _encode_cells(column, arrow.column(column), spec, checked)
-    assert isinstance(encoded, Column)
-    where = spec.hierarchy
+    encoded = _encode_cells(column, arrow.column(column), spec.model_copy(update={"hierarchy": None}), checked)
+    if not isinstance(encoded, Column):
+        raise PolicyError(Problem(f"columns.{column}", "is an item set, which has no hierarchy."))
     tree = (
         hierarchies.load(checked.folder / where.file, where.delimiter) if where.file
         else hierarchies.from_tree(where.tree or {})
@@ -186,12 +196,21 @@ def read(data: Data, policy: Policy) -> tuple[pa.Table, Callable[[pa.Table], Any
         form = engines.TextForm(source.delimiter, source.encoding, tuple(source.missing))
         path = Path(data)
         # identifiers are not read, but a policy that names one which is not there is a mistake
-        there = engines.file_columns(path, form)
-        _all_there(path.name, policy, there)
-        return engines.read_file(path, names, form), lambda table: table
+        engines.check_columns(path.name, policy.columns, engines.file_columns(path, form))
+        return _without_views(engines.read_file(path, names, form)), lambda table: table
     arrow, give_back = engines.adopt(data)
-    _all_there("the table", policy, arrow.schema.names)
-    return arrow.select(names), give_back
+    engines.check_columns("the table", policy.columns, arrow.schema.names)
+    return _without_views(arrow.select(names)), give_back
+
+
+def _without_views(arrow: pa.Table) -> pa.Table:
+    """Turn Arrow's view types, which many of its functions do not take, into the plain ones."""
+    for index, column in enumerate(arrow.schema):
+        if pa.types.is_string_view(column.type):
+            arrow = arrow.set_column(index, column.name, arrow.column(index).cast(pa.large_string()))
+        elif pa.types.is_binary_view(column.type):
+            arrow = arrow.set_column(index, column.name, arrow.column(index).cast(pa.large_binary()))
+    return arrow
 
 
 def encode(arrow: pa.Table, policy: Policy) -> Table:
@@ -208,6 +227,10 @@ def encode(arrow: pa.Table, policy: Policy) -> Table:
             encoded = _encode_cells(name, arrow.column(name), spec, policy)
         except SudareError as error:
             problems += error.problems
+            continue
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            kind = arrow.schema.field(name).type
+            problems.append(Problem(f"column '{name}'", f"holds {kind}, which cannot be {spec.role}."))
             continue
         if spec.role == "quasi":
             quasi[name] = encoded
@@ -228,11 +251,19 @@ def _encode_cells(name: str, cells: pa.ChunkedArray, spec: ColumnSpec, policy: P
     if spec.kind == "items" or pa.types.is_nested(cells.type):
         return encode_items(name, cells, separator=spec.separator, missing=missing, weight=spec.weight)
     column = encode_column(name, cells, kind=_kind(spec), missing=missing, order=spec.order, weight=spec.weight)
-    if spec.hierarchy is None:
+    if spec.hierarchy is None or (spec.role == "sensitive" and not _measured_by_tree(name, policy)):
         return column
     tree = hierarchies.build(spec.hierarchy, column.values, folder=policy.folder, column=name)
     order, taxonomy = tree.taxonomy(column.values, column.missing)
     return column.reordered(order, taxonomy)
+
+
+def _measured_by_tree(name: str, policy: Policy) -> bool:
+    """Say whether a sensitive column needs its tree; without, its values stay in their own order."""
+    return any(
+        isinstance(spec, TClosenessSpec) and spec.column == name and spec.distance == "hierarchical"
+        for spec in policy.require
+    )
 
 
 def _kind(spec: ColumnSpec) -> Any:
@@ -240,12 +271,6 @@ def _kind(spec: ColumnSpec) -> Any:
     if spec.role == "subject" or (spec.hierarchy is not None and spec.hierarchy.prefix is not None):
         return "categorical"
     return spec.kind
-
-
-def _all_there(place: str, policy: Policy, names: list[str]) -> None:
-    absent = [name for name in policy.columns if name not in names]
-    if absent:
-        raise DataError(engines.missing_columns(place, absent, names))
 
 
 def _method(policy: Policy, override: str | None) -> tuple[Any, dict[str, Any]]:

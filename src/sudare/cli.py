@@ -39,9 +39,9 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing 
 
 def main() -> None:
     """Run the command line."""
-    signal.signal(signal.SIGTERM, _terminate)
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, _terminate)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _terminate)
     app()
 
 
@@ -141,7 +141,10 @@ def hierarchy_show(
     """Print the levels of a hierarchy as a tree."""
     with _reporting(as_json):
         from sudare import hierarchies
+        from sudare.errors import ParameterError, Problem
 
+        if delimiter is not None and len(delimiter) != 1:
+            raise ParameterError(Problem("--delimiter", f"is one character; got {len(delimiter)}."))
         tree = hierarchies.load(file, delimiter)
         if as_json:
             names = hierarchies.level_names(tree)
@@ -174,9 +177,14 @@ def hierarchy_gaps(
         )
 
 
+_received: list[int] = []
+"""The signals that asked this process to stop."""
+
+
 def _terminate(number: int, frame: object) -> NoReturn:
     """End in order, so that temporary files are removed."""
-    raise SystemExit(128 + number)
+    _received.append(number)
+    raise KeyboardInterrupt
 
 
 def _write_new(path: Path, text: str, *, private: bool = False) -> None:
@@ -197,13 +205,15 @@ def _reporting(as_json: bool) -> Iterator[None]:
     """Turn errors into one message and an exit code; never a traceback, never a value of a person."""
     try:
         yield
-    except SudareError as error:
-        _fail(type(error).__name__, str(error), error.exit_code, as_json, [vars(p) for p in error.problems])
-    except KeyboardInterrupt:
-        _fail("Stopped", "stopped; nothing was left behind.", 130, as_json)
     except (SystemExit, typer.Exit):
         raise
-    except Exception as error:
+    except BaseException as error:
+        if _received or isinstance(error, KeyboardInterrupt):
+            # a library that was interrupted may have turned the signal into an error of its own
+            number = _received[0] if _received else signal.SIGINT
+            _fail("Stopped", "stopped; nothing was left behind.", 128 + number, as_json)
+        if isinstance(error, SudareError):
+            _fail(type(error).__name__, str(error), error.exit_code, as_json, [vars(p) for p in error.problems])
         if os.environ.get("SUDARE_DEBUG"):
             raise
         trace = error.__traceback__

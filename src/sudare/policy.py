@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from sudare.errors import PolicyError, Problem, did_you_mean
 
@@ -38,15 +38,39 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _one_mark(text: str) -> str:
+    if len(text) != 1 or not text.isascii() or text in '"\r\n\0':
+        raise ValueError("a delimiter is one ASCII character, and neither a quotation mark nor a line break")
+    return text
+
+
+def _known_encoding(name: str) -> str:
+    try:
+        "".encode(name)
+    except (LookupError, ValueError):
+        raise ValueError(f"{name!r} is not an encoding of text that Python knows") from None
+    return name
+
+
+def _whole_if_it_is(number: float) -> float:
+    return int(number) if number == int(number) else number
+
+
+_Delimiter = Annotated[str, AfterValidator(_one_mark)]
+_Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_Positive = Annotated[_Real, Field(gt=0)]
+_Count = Annotated[int, Field(strict=True, ge=2)]
+
+
 class HierarchySpec(_Part):
     """Where the levels of a column come from: exactly one of the keys below (a bare string means ``file``)."""
 
     file: str | None = None
-    delimiter: str | None = Field(default=None, min_length=1, max_length=1)
+    delimiter: _Delimiter | None = None
     tree: dict[str, Any] | list[Any] | None = None
     prefix: list[Annotated[int, Field(strict=True, ge=1)]] | None = Field(default=None, min_length=1)
-    bands: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] | None = Field(default=None, min_length=1)
-    origin: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    bands: list[_Positive] | None = Field(default=None, min_length=1)
+    origin: _Real = 0.0
     dates: list[DateLevel] | None = Field(default=None, min_length=1)
     flat: Literal[True] | None = None
 
@@ -84,7 +108,7 @@ class ColumnSpec(_Part):
     hierarchy: HierarchySpec | None = None
     separator: str | None = Field(default=None, min_length=1)
     order: list[str] | None = Field(default=None, min_length=1)
-    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    weight: Annotated[_Real, Field(ge=0)] = 1.0
 
     @model_validator(mode="after")
     def _consistent(self) -> ColumnSpec:
@@ -93,10 +117,6 @@ class ColumnSpec(_Part):
         if self.order is not None and len(set(self.order)) != len(self.order):
             raise ValueError("order names a value twice")
         return self
-
-
-_Count = Annotated[int, Field(strict=True, ge=2)]
-_Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class _Requirement(_Part):
@@ -125,7 +145,7 @@ class LDiversitySpec(_Requirement):
     """Each class holds l well-represented sensitive values."""
 
     model: Literal["l-diversity"]
-    l: Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(ge=1, allow_inf_nan=False)]  # noqa: E741
+    l: Annotated[_Real, AfterValidator(_whole_if_it_is)]  # noqa: E741
     column: str
     variant: Literal["distinct", "entropy", "recursive"] = "distinct"
     c: _Positive | None = None
@@ -145,7 +165,7 @@ class TClosenessSpec(_Requirement):
     """Each class's sensitive distribution is within distance t of the whole release's."""
 
     model: Literal["t-closeness"]
-    t: Annotated[float, Field(ge=0, le=1)]
+    t: Annotated[_Real, Field(ge=0, le=1)]
     column: str
     distance: Literal["equal", "ordered", "hierarchical"] = "equal"
 
@@ -154,7 +174,7 @@ class AlphaKAnonymitySpec(_Requirement):
     """Each class has k records, and no sensitive value takes more than a share alpha of them."""
 
     model: Literal["alpha-k-anonymity"]
-    alpha: Annotated[float, Field(gt=0, le=1)]
+    alpha: Annotated[_Positive, Field(le=1)]
     k: _Count
     column: str
     values: list[str] | None = Field(default=None, min_length=1)
@@ -215,7 +235,7 @@ class MethodSpec(BaseModel):
 class SuppressionSpec(_Part):
     """The largest share of the records that may be left out of the release."""
 
-    limit: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    limit: Annotated[_Real, Field(ge=0, lt=1)] = 0.0
 
 
 class ReleaseSpec(_Part):
@@ -228,8 +248,8 @@ class ReleaseSpec(_Part):
 class SourceSpec(_Part):
     """How text files are to be read; only what cannot be told from the file needs to be said."""
 
-    delimiter: str | None = Field(default=None, min_length=1, max_length=1)
-    encoding: str = "utf-8"
+    delimiter: _Delimiter | None = None
+    encoding: Annotated[str, AfterValidator(_known_encoding)] = "utf-8"
     missing: list[str] = Field(default_factory=lambda: [""])
 
 
@@ -290,8 +310,12 @@ class Policy(_Part):
         path = Path(path)
         try:
             raw = path.read_bytes()
-            text = raw.decode("utf-8")
-            data = json.loads(text) if path.suffix == ".json" else yaml.load(text, Loader=_StrictLoader)
+            text = raw.decode("utf-8-sig")
+            is_json = path.suffix.lower() == ".json"
+            data = (
+                json.loads(text, object_pairs_hook=_no_key_twice) if is_json
+                else yaml.load(text, Loader=_StrictLoader)
+            )  # fmt: skip
         except FileNotFoundError:
             raise PolicyError(Problem(str(path), "there is no such file.")) from None
         except OSError as error:
@@ -303,19 +327,22 @@ class Policy(_Part):
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             mark = getattr(error, "problem_mark", None)
             place = f" near line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-            kind = "JSON" if path.suffix == ".json" else "YAML"
-            raise PolicyError(Problem(str(path), f"is not well-formed {kind}{place}.")) from None
+            if isinstance(error, json.JSONDecodeError):
+                place = f" near line {error.lineno}, column {error.colno}"
+            raise PolicyError(
+                Problem(str(path), f"is not well-formed {'JSON' if is_json else 'YAML'}{place}.")
+            ) from None
         policy = cls.parse(data, **checks)
         policy._folder = path.parent
         policy._sha256 = hashlib.sha256(raw).hexdigest()
         return policy
 
     @classmethod
-    def parse(cls, data: Any, *, methods: Mapping[str, Iterable[str]] | None = None) -> Policy:
+    def parse(cls, data: Any, *, methods: Mapping[str, Mapping[str, Collection[Any]]] | None = None) -> Policy:
         """Make a policy of a mapping, or raise one error that lists everything wrong with it.
 
-        ``methods`` names the known methods and their options; with it, the ``method`` part is checked in
-        the same pass (the caller knows the methods, this module does not).
+        ``methods`` names the known methods, their options and the values of each; with it, the ``method`` part is
+        checked in the same pass (the caller knows the methods, this module does not).
         """
         if isinstance(data, Policy):
             return data
@@ -340,6 +367,16 @@ class _DuplicateKeyError(ValueError):
     """A YAML mapping names one key twice; YAML would silently keep the last."""
 
 
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make a mapping of what JSON holds between two braces; json itself would silently keep the last."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _DuplicateKeyError(f"the key '{key}'")
+        found[key] = value
+    return found
+
+
 class _StrictLoader(yaml.SafeLoader):
     """YAML as it is safe to read, with repeated keys refused."""
 
@@ -361,6 +398,10 @@ def _problem(details: Any) -> Problem:
     if len(path) > 2 and path[0] == "require" and path[2] in MODEL_NAMES:
         del path[2]  # the union's tag is not a key of the policy
     where = ".".join(path)
+    if path[-1:] == ["[key]"]:
+        return Problem(path[0], f"the name {given!r} is not text.", "put it in quotation marks.")
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return Problem(where, f"needs a mapping of keys{_got(given)}.", "write it as {key: value}.")
     if kind == "extra_forbidden":
         allowed = _keys_at(path[:-1], details["loc"])
         return Problem(where, f"is not a key here. Allowed: {', '.join(allowed)}.", did_you_mean(path[-1], allowed))
@@ -375,8 +416,11 @@ def _problem(details: Any) -> Problem:
         return Problem(where, "is missing.")
     if kind == "value_error":
         return Problem(where, f"{context['error']}.")
-    shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
-    return Problem(where, f"{details['msg'][0].lower()}{details['msg'][1:]}{shown}.")
+    return Problem(where, f"{details['msg'][0].lower()}{details['msg'][1:]}{_got(given)}.")
+
+
+def _got(given: Any) -> str:
+    return f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
 
 
 def _keys_at(path: list[str], loc: tuple[Any, ...]) -> list[str]:
@@ -395,12 +439,22 @@ def _keys_at(path: list[str], loc: tuple[Any, ...]) -> list[str]:
 def _unfit(policy: Policy) -> list[Problem]:
     """Check what holds between the parts of a policy that is well formed in itself."""
     problems = []
+    if "" in policy.columns:
+        problems.append(Problem("columns", "a column has no name.", "name it in the table first, or leave it out."))
     if not policy.quasi:
         problems.append(
             Problem("columns", "no column has role: quasi.", "mark the columns an intruder may know from elsewhere.")
         )
     if len(policy.named("subject")) > 1:
         problems.append(Problem("columns", "more than one column has role: subject.", "a record is about one person."))
+    distances = {(spec.column, spec.distance) for spec in policy.require if isinstance(spec, TClosenessSpec)}
+    problems += [
+        Problem(
+            "require", f"ordered and hierarchical distance of '{column}' exclude each other.", "ask for one of them."
+        )
+        for column, distance in sorted(distances)
+        if distance == "hierarchical" and (column, "ordered") in distances
+    ]
     for number, spec in enumerate(policy.require):
         where = f"require.{number}"
         column = getattr(spec, "column", None)
@@ -452,7 +506,7 @@ def _roughly_unfit(data: Mapping[str, Any]) -> list[Problem]:
     return problems
 
 
-def _method_problems(method: Any, methods: Mapping[str, Iterable[str]] | None) -> list[Problem]:
+def _method_problems(method: Any, methods: Mapping[str, Mapping[str, Collection[Any]]] | None) -> list[Problem]:
     if methods is None or not isinstance(method, Mapping):
         return []
     name = method.get("name", "top-down")
@@ -464,13 +518,13 @@ def _method_problems(method: Any, methods: Mapping[str, Iterable[str]] | None) -
                 did_you_mean(str(name), methods),
             )
         ]
-    allowed = list(methods[name])
-    return [
-        Problem(
-            f"method.{key}",
-            f"is not an option of {name}. Allowed: {', '.join(allowed) or 'none'}.",
-            did_you_mean(str(key), allowed),
-        )
-        for key in method
-        if key != "name" and key not in allowed
-    ]
+    options, problems = methods[name], []
+    for key, value in method.items():
+        if key != "name" and key not in options:
+            what = f"is not an option of {name}. Allowed: {', '.join(options) or 'none'}."
+            problems.append(Problem(f"method.{key}", what, did_you_mean(str(key), options)))
+        elif key != "name" and value not in options[key]:
+            words = [str(word) for word in options[key]]
+            what = f"got {value!r}. Allowed: {', '.join(words)}."
+            problems.append(Problem(f"method.{key}", what, did_you_mean(str(value), words)))
+    return problems

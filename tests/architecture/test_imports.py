@@ -37,7 +37,7 @@ OUTSIDE = {
     "pycanon": (),
     "typer": ("cli",),
     "rich": ("cli",),
-    "yaml": ("policy", "hierarchies/", "draft"),
+    "yaml": ("policy", "hierarchies/", "audit/hierarchy", "draft/"),
     "pydantic": ("policy",),
 }
 

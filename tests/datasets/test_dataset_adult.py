@@ -75,7 +75,7 @@ def test_the_policy():
     assert policy.named("insensitive") == ["hours-per-week"]
     assert [spec.describe() for spec in policy.require] == [
         "k-anonymity (k = 10, count = rows)",
-        "l-diversity (l = 2.0, column = income, variant = distinct)",
+        "l-diversity (l = 2, column = income, variant = distinct)",
     ]
     assert policy.method.name == "top-down"
     assert set(policy.columns) <= set(COLUMNS)

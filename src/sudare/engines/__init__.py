@@ -1,6 +1,6 @@
 """Engines: where rows live. Here: files and tables in Python."""
 
-from sudare.engines.files import TextForm, file_columns, file_kind, missing_columns, read_file
+from sudare.engines.files import TextForm, check_columns, file_columns, file_kind, read_file
 from sudare.engines.frames import adopt
 
-__all__ = ["TextForm", "adopt", "file_columns", "file_kind", "missing_columns", "read_file"]
+__all__ = ["TextForm", "adopt", "check_columns", "file_columns", "file_kind", "read_file"]

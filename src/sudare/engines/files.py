@@ -6,11 +6,11 @@ messages quote cells, so they are never passed on.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 PACKED = (".gz", ".bz2", ".zst", ".lz4")
 DELIMITERS = ",;\t|"
+_LONGEST_HEADER = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,7 @@ def file_columns(path: Path, form: TextForm) -> list[str]:
             names = pq.read_schema(path).names
         else:
             names = _open_arrow(path).schema.names
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise DataError(
-            [Problem(path.name, f"the column '{name}' stands there {names.count(name)} times.") for name in repeated]
-        )
+    check_names(path.name, names)
     return list(names)
 
 
@@ -76,9 +73,7 @@ def read_file(path: Path, columns: Sequence[str], form: TextForm) -> pa.Table:
     """Read some columns of a file, those of a text file as text, with missing cells as nulls."""
     kind = _existing(path)
     names = file_columns(path, form)
-    absent = [name for name in columns if name not in names]
-    if absent:
-        raise DataError(missing_columns(path.name, absent, names))
+    check_columns(path.name, columns, names)
     with _reading(path):
         if kind == "text":
             table = _read_text(path, list(columns), names, form)
@@ -94,25 +89,61 @@ def read_file(path: Path, columns: Sequence[str], form: TextForm) -> pa.Table:
     return table.replace_schema_metadata(None)
 
 
-def missing_columns(place: str, absent: Sequence[str], names: Sequence[str]) -> list[Problem]:
-    """Return a problem for each column that the policy names and the table does not have."""
-    return [
-        Problem(
-            place,
-            f"there is no column '{name}', which the policy names.",
-            did_you_mean(name, names) or f"its columns: {', '.join(names[:40])}.",
+def check_names(place: str, names: Sequence[str]) -> None:
+    """Raise if two columns have one name; it is not shown, for without a header it is a cell of the first record."""
+    places: dict[str, list[str]] = {}
+    for number, name in enumerate(names, 1):
+        places.setdefault(name, []).append(str(number))
+    repeated = [" and ".join(numbers) for numbers in places.values() if len(numbers) > 1]
+    if repeated:
+        hint = "give every column a name of its own, in the first line."
+        raise DataError([Problem(place, f"columns {numbers} have the same name.", hint) for numbers in repeated])
+
+
+def check_columns(place: str, wanted: Iterable[str], names: Sequence[str]) -> None:
+    """Raise if the policy names columns that the table does not have.
+
+    The names of the table are shown only if the policy knows some of them: without a header they are the cells of
+    the first record.
+    """
+    absent = [name for name in wanted if name not in names]
+    if not absent:
+        return
+    if not {_simple(name) for name in wanted} & {_simple(name) for name in names}:
+        raise DataError(
+            Problem(
+                place,
+                f"none of its {len(names)} columns is one that the policy names.",
+                "the first line has to name the columns; check the delimiter, too (source: {delimiter: ...}).",
+            )
         )
-        for name in absent
-    ]
+    raise DataError(
+        [
+            Problem(
+                place,
+                f"there is no column '{name}', which the policy names.",
+                did_you_mean(name, names) or f"its columns: {', '.join(names[:40])}.",
+            )
+            for name in absent
+        ]
+    )
+
+
+def _simple(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def _existing(path: Path) -> str:
     kind = file_kind(path)
-    if not path.exists():
-        raise DataError(Problem(str(path), "there is no such file."))
-    if path.is_dir():
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        raise DataError(Problem(str(path), "there is no such file.")) from None
+    except OSError as error:
+        raise DataError(Problem(str(path), f"cannot be read: {error.strerror}.")) from None
+    if stat.S_ISDIR(facts.st_mode):
         raise DataError(Problem(str(path), "is a folder.", "name one file."))
-    if path.stat().st_size == 0:
+    if facts.st_size == 0:
         raise DataError(Problem(path.name, "is empty."))
     return kind
 
@@ -152,21 +183,20 @@ def _open_arrow(path: Path) -> pa.RecordBatchFileReader | pa.RecordBatchStreamRe
 
 def _header(path: Path, form: TextForm) -> tuple[list[str], str]:
     """Read the first record as names; tell the delimiter by which one cuts it most often."""
-    try:
-        codecs.lookup(form.encoding)
-    except LookupError:
-        raise DataError(
-            Problem("source.encoding", f"'{form.encoding}' is not an encoding that Python knows.")
-        ) from None
     with pa.input_stream(str(path)) as stream, io.TextIOWrapper(stream, form.encoding, newline="") as text:
-        beginning = text.read(1 << 16)
-    beginning = beginning.removeprefix("\ufeff")
-    if not beginning.strip():
-        raise DataError(Problem(path.name, "is empty."))
-    unquoted = re.sub(r'"[^"]*"', "", beginning).splitlines()
-    first = unquoted[0] if unquoted else ""
-    delimiter = form.delimiter or max(DELIMITERS, key=first.count)
-    return next(csv.reader(io.StringIO(beginning, newline=""), delimiter=delimiter)), delimiter
+        record, quotes, length, ended = [], 0, 0, False
+        for line in text:  # a quoted name may hold line breaks
+            record.append(line)
+            quotes, length, ended = quotes + line.count('"'), length + len(line), line.endswith(("\n", "\r"))
+            if quotes % 2 == 0 or length > _LONGEST_HEADER:
+                break
+    header = "".join(record).removeprefix("\ufeff")
+    if not header.strip():
+        raise DataError(Problem(path.name, "its first line is blank.", "the first line has to name the columns."))
+    if not ended:  # the file ends with it
+        raise DataError(Problem(path.name, "has columns but no records."))
+    delimiter = form.delimiter or max(DELIMITERS, key=re.sub(r'"[^"]*"', "", header).count)
+    return next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter)), delimiter
 
 
 def _read_text(path: Path, columns: list[str], names: list[str], form: TextForm) -> pa.Table:
@@ -210,7 +240,8 @@ def _read_text(path: Path, columns: list[str], names: list[str], form: TextForm)
         raise DataError(
             Problem(
                 path.name,
-                f"{len(ragged)} records do not have the header's {len(names)} fields{at}.",
+                f"{len(ragged)} {'record does' if len(ragged) == 1 else 'records do'} not have the header's "
+                f"{len(names)} fields{at}.",
                 "check for unquoted delimiters or line breaks inside fields.",
             )
         )

@@ -7,9 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from sudare.engines.files import check_names
 from sudare.errors import DataError, Problem
 
 GiveBack = Callable[[pa.Table], Any]
+_ODD_CELLS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
+"""What Arrow raises where cells have no common type; its messages quote the cell."""
+_PLAIN = "make it of one plain type, or leave it out of the table."
 
 
 def adopt(data: Any) -> tuple[pa.Table, GiveBack]:
@@ -17,35 +21,47 @@ def adopt(data: Any) -> tuple[pa.Table, GiveBack]:
 
     The given object is never changed; row numbers and indices are not part of the data.
     """
-    library = type(data).__module__.partition(".")[0].lstrip("_")
+    libraries = (kind.__module__.partition(".")[0].lstrip("_") for kind in type(data).__mro__)
+    library = next((name for name in libraries if name in _ADOPTERS), "")
     try:
         table, back = _ADOPTERS.get(library, _from_protocol)(data)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        # the library's message would quote the cell
-        raise DataError(
-            Problem("the table", "a column mixes types or holds objects.", "make every column of one plain type.")
-        ) from None
-    _all_different(table.schema.names)
+    except _ODD_CELLS:
+        raise DataError(Problem("the table", "a column mixes types or holds objects.", _PLAIN)) from None
+    check_names("the table", table.schema.names)
     if table.num_rows == 0:
         raise DataError(Problem("the table", "has no records."))
     return table.replace_schema_metadata(None), back
 
 
-def _all_different(names: list[str]) -> None:
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise DataError([Problem("the table", f"the column '{name}' is there more than once.") for name in repeated])
-
-
 def _from_pandas(data: Any) -> tuple[pa.Table, GiveBack]:
+    import pandas
+
+    if not isinstance(data, pandas.DataFrame):
+        raise _unknown(data)
     names = [str(name) for name in data.columns]
-    _all_different(names)  # pandas allows it, Arrow's conversion does not
-    return pa.Table.from_pandas(data.set_axis(names, axis=1), preserve_index=False), lambda table: table.to_pandas()
+    check_names("the table", names)  # pandas allows one name twice, Arrow's conversion does not
+    frame = data.set_axis(names, axis=1)
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False), lambda table: table.to_pandas()
+    except _ODD_CELLS:
+        odd = [name for name in names if not _converts(frame[[name]])]
+        what = "mixes types or holds objects."
+        raise DataError([Problem(f"column '{name}'", what, _PLAIN) for name in odd]) from None
+
+
+def _converts(frame: Any) -> bool:
+    try:
+        pa.Table.from_pandas(frame, preserve_index=False)
+    except _ODD_CELLS:
+        return False
+    return True
 
 
 def _from_polars(data: Any) -> tuple[pa.Table, GiveBack]:
     import polars
 
+    if not isinstance(data, polars.DataFrame | polars.LazyFrame):
+        raise _unknown(data)
     if isinstance(data, polars.LazyFrame):
         return data.collect().to_arrow(), lambda table: polars.DataFrame(polars.from_arrow(table)).lazy()
     return data.to_arrow(), polars.from_arrow
@@ -54,6 +70,8 @@ def _from_polars(data: Any) -> tuple[pa.Table, GiveBack]:
 def _from_duckdb(data: Any) -> tuple[pa.Table, GiveBack]:
     import duckdb
 
+    if not isinstance(data, duckdb.DuckDBPyRelation):
+        raise _unknown(data)
     found = data.arrow()
     return found if isinstance(found, pa.Table) else found.read_all(), lambda table: duckdb.from_arrow(table)
 
@@ -62,10 +80,14 @@ def _from_protocol(data: Any) -> tuple[pa.Table, GiveBack]:
     if isinstance(data, pa.Table):
         return data, lambda table: table
     if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data]), lambda table: table
+        return pa.Table.from_batches([data]), lambda table: table.combine_chunks().to_batches()[0]
     if hasattr(data, "__arrow_c_stream__"):
         return pa.table(data), lambda table: table
-    raise DataError(
+    raise _unknown(data)
+
+
+def _unknown(data: Any) -> DataError:
+    return DataError(
         Problem(
             "the table",
             f"a {type(data).__name__} is not a table that is known here.",

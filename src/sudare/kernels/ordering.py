@@ -23,6 +23,11 @@ WORDS = 4
 An attribute with more categories than that in a cluster counts as unchanged by splits of *other* attributes.
 """
 
+BINS = 1024
+"""Thresholds of a number that are scored at most: a cluster with more atoms and values than that is cut into bins.
+
+The bins are ranges of equally many codes, so that a threshold is at most a thousandth of the cluster's values off.
+"""
 
 kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
 
@@ -44,6 +49,14 @@ class Axes(NamedTuple):
     weight: NDArray[np.float64]
 
 
+class Extents(NamedTuple):
+    """What sets of records cover, one line each: smallest and largest code, and categories as bits."""
+
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    bits: NDArray[np.uint64]
+
+
 class Scratch(NamedTuple):
     """Buffers that one worker uses again and again; see :func:`scratch`."""
 
@@ -57,19 +70,23 @@ class Scratch(NamedTuple):
     order: NDArray[np.int64]
     spare: NDArray[np.int64]
     table: NDArray[np.int64]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    bits: NDArray[np.uint64]
-    low_after: NDArray[np.int32]
-    high_after: NDArray[np.int32]
-    bits_after: NDArray[np.uint64]
+    at_place: Extents
+    from_place: Extents
+    sides: Extents
 
 
-def scratch(sizes: NDArray[np.int64], largest: int, tallied: int = 0) -> Scratch:
-    """Return buffers for attributes of these sizes, clusters of at most ``largest`` atoms, and tallied columns."""
+def most_places(kinds: NDArray[np.int8], sizes: NDArray[np.int64], largest: int) -> NDArray[np.int64]:
+    """Return how many places each attribute can have in a cluster of at most ``largest`` atoms."""
+    return np.minimum(np.where(kinds == NUMBER, np.minimum(sizes, BINS), sizes), largest)
+
+
+def scratch(axes: Axes, largest: int, tallied: int = 0) -> Scratch:
+    """Return buffers for these attributes, clusters of at most ``largest`` atoms, and tallied columns of some size."""
+    sizes = np.diff(axes.start)
     codes, attributes = int(sizes.sum()), len(sizes)
-    places = int(np.minimum(sizes, largest).sum())
-    longest = max(int(np.minimum(sizes, largest).max()), attributes, min(tallied, largest))
+    most = most_places(axes.kind, sizes, largest)
+    places = int(most.sum())
+    longest = max(int(most.max()), attributes, min(tallied, largest))
     return Scratch(
         visit=np.zeros(1, np.int64),
         stamp=np.zeros(codes, np.int64),
@@ -81,12 +98,17 @@ def scratch(sizes: NDArray[np.int64], largest: int, tallied: int = 0) -> Scratch
         order=np.zeros(longest, np.int64),
         spare=np.zeros(longest, np.int64),
         table=np.zeros(places, np.int64),
-        low=np.zeros((places, attributes), np.int32),
-        high=np.zeros((places, attributes), np.int32),
-        bits=np.zeros((places, attributes * WORDS), np.uint64),
-        low_after=np.zeros((places + 1, attributes), np.int32),
-        high_after=np.zeros((places + 1, attributes), np.int32),
-        bits_after=np.zeros((places + 1, attributes * WORDS), np.uint64),
+        at_place=_extents(places, attributes),
+        from_place=_extents(places + 1, attributes),
+        sides=_extents(2, attributes),
+    )
+
+
+def _extents(lines: int, attributes: int) -> Extents:
+    return Extents(
+        np.zeros((lines, attributes), np.int32),
+        np.zeros((lines, attributes), np.int32),
+        np.zeros((lines, attributes * WORDS), np.uint64),
     )
 
 
@@ -146,25 +168,31 @@ def order_values(rows, amounts, first, last, a, by_code, axes, buffers, at):
 
     Fills ``lookup`` (code to place) for the codes that occur and ``table[at + place]`` (records per place).
     """
-    buffers.visit[0] += 1
-    visit = buffers.visit[0]
+    # arrays are taken out of their bundles before loops: numba counts references each time one is
+    stamp, amount, lookup, present = buffers.stamp, buffers.amount, buffers.lookup, buffers.present
     base = axes.start[a]
-    found = np.int64(0)
     low, high = np.int64(rows[first, a]), np.int64(rows[first, a])
     for row in range(first, last):
         code = np.int64(rows[row, a])
+        low, high = min(low, code), max(high, code)
+    if axes.kind[a] == NUMBER and last - first > BINS and high - low >= BINS:
+        return _order_in_bins(rows, amounts, first, last, a, low, high, lookup[base:], buffers.table[at:])
+    buffers.visit[0] += 1
+    visit = buffers.visit[0]
+    found = np.int64(0)
+    for row in range(first, last):
+        code = np.int64(rows[row, a])
         where = base + code
-        if buffers.stamp[where] != visit:
-            buffers.stamp[where] = visit
-            buffers.amount[where] = 0
-            buffers.present[at + found] = code
+        if stamp[where] != visit:
+            stamp[where] = visit
+            amount[where] = 0
+            present[at + found] = code
             found += 1
-            low, high = min(low, code), max(high, code)
-        buffers.amount[where] += amounts[row]
+        amount[where] += amounts[row]
     if found == 1:
-        buffers.lookup[base + low] = 0
-        buffers.table[at] = buffers.amount[base + low]
-        return 1
+        lookup[base + low] = 0
+        buffers.table[at] = amount[base + low]
+        return found
     if high - low < 4 * found:  # dense: walking the range is cheaper than sorting
         found = np.int64(0)
         for code in range(low, high + 1):
@@ -217,7 +245,28 @@ def order_values(rows, amounts, first, last, a, by_code, axes, buffers, at):
 
 
 @kernel
-def goes_left(buffers, axes, a, place, shape, code):
-    """Say on which side of a split a code falls, after :func:`order_values` of its attribute."""
-    spot = buffers.lookup[axes.start[a] + code]
-    return spot == place if shape == SINGLE else spot <= place
+def _order_in_bins(rows, amounts, first, last, a, low, high, lookup, table):
+    """Order a number that has very many values in the cluster by ranges of codes instead."""
+    shift = np.int64(0)
+    while (high - low) >> shift >= BINS:
+        shift += 1
+    inside = np.zeros(BINS, np.int64)
+    for row in range(first, last):
+        inside[(np.int64(rows[row, a]) - low) >> shift] += amounts[row]
+    place = np.empty(BINS, np.int32)
+    places = np.int64(0)
+    for index in range(BINS):
+        if inside[index] > 0:
+            place[index] = places
+            table[places] = inside[index]
+            places += 1
+    for row in range(first, last):
+        code = np.int64(rows[row, a])
+        lookup[code] = place[(code - low) >> shift]
+    return places
+
+
+@kernel
+def goes_left(lookup, place, shape, code):
+    """Say on which side of a split a code falls; ``lookup`` begins at the codes of the split's attribute."""
+    return lookup[code] == place if shape == SINGLE else lookup[code] <= place

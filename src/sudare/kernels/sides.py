@@ -22,9 +22,11 @@ def carry_out(rows, amounts, extra, clusters, chosen, by_code, axes, buffers, sp
         if a < 0:
             continue
         order_values(rows, amounts, first, last, a, by_code, axes, buffers, ZERO)
+        lookup = buffers.lookup[axes.start[a] :]
+        place, shape = np.int64(chosen.place[cluster]), np.int64(chosen.shape[cluster])
         write, kept = first, 0
         for row in range(first, last):
-            if goes_left(buffers, axes, a, chosen.place[cluster], chosen.shape[cluster], np.int64(rows[row, a])):
+            if goes_left(lookup, place, shape, rows[row, a]):
                 if write != row:
                     for b in range(codes):
                         rows[write, b] = rows[row, b]
@@ -73,12 +75,13 @@ def tally_sides(rows, amounts, extra, column, clusters, owner, tried, by_code, a
         if ordered_cluster != owner[index] or ordered_attribute != a:
             order_values(rows, amounts, first, last, a, by_code, axes, buffers, ZERO)
             ordered_cluster, ordered_attribute = owner[index], a
+        lookup = buffers.lookup[axes.start[a] :]
+        place, shape = np.int64(tried.place[index]), np.int64(tried.shape[index])
         for side in range(2):
             found = np.int64(0)
             low, high = np.int64(len(count)), NONE
             for row in range(first, last):
-                left = goes_left(buffers, axes, a, tried.place[index], tried.shape[index], np.int64(rows[row, a]))
-                if left != (side == 0):
+                if goes_left(lookup, place, shape, rows[row, a]) != (side == 0):
                     continue
                 code = np.int64(extra[row, column])
                 if count[code] == 0:

@@ -66,8 +66,9 @@ def put(target: Splits, where: NDArray[np.int64], given: Splits) -> None:
 
 
 @kernel
-def side_loss(axes, a, places, span, low, high, bits, active, used):
-    """Return the loss per record of a side, whose extents are given; ``used`` places of attribute a itself."""
+def extent_loss(axes, a, places, span, extents, line, active, used):
+    """Return the loss per record of a line of extents; it covers ``used`` places of attribute a itself."""
+    low, high, bits = extents.low[line], extents.high[line], extents.bits[line]
     loss = 0.0
     for index in range(len(active)):
         b = active[index]
@@ -85,6 +86,30 @@ def side_loss(axes, a, places, span, low, high, bits, active, used):
         if distinct > 1:
             loss += axes.weight[b] * distinct / (axes.start[b + 1] - axes.start[b])
     return loss
+
+
+@kernel
+def _clear(active, span, extents, line):
+    """Make a line cover nothing."""
+    low, high, bits = extents.low[line], extents.high[line], extents.bits[line]
+    for index in range(len(active)):
+        b = active[index]
+        low[b], high[b] = 2147483647, -1
+        for word in range(b * WORDS, b * WORDS + span[b]):
+            bits[word] = 0
+
+
+@kernel
+def _join(active, span, target, line, one, first, other, second):
+    """Make a line cover what two lines cover; it may be one of them."""
+    low, high, bits = target.low[line], target.high[line], target.bits[line]
+    low_1, high_1, bits_1 = one.low[first], one.high[first], one.bits[first]
+    low_2, high_2, bits_2 = other.low[second], other.high[second], other.bits[second]
+    for index in range(len(active)):
+        b = active[index]
+        low[b], high[b] = min(low_1[b], low_2[b]), max(high_1[b], high_2[b])
+        for word in range(b * WORDS, b * WORDS + span[b]):
+            bits[word] = bits_1[word] | bits_2[word]
 
 
 @kernel
@@ -130,41 +155,43 @@ def score_cluster(rows, amounts, cluster, least, mode, axes, buffers, out, at_ou
         return _score_widest(
             total, least, mode, axes, buffers, active, places, offset, whole_low, whole_high, out, at_out
         )
-    low, high, bits = buffers.low, buffers.high, buffers.bits
-    for place in range(at):
-        for index in range(actives):
-            b = active[index]
-            low[place, b], high[place, b] = 2147483647, -1
-            for word in range(span[b]):
-                bits[place, b * WORDS + word] = 0
+    _cover_places(rows, first, last, axes, buffers, active, span, offset, at)
+    a = active[0]
+    _clear(active, span, buffers.sides, 0)
+    for place in range(places[a]):
+        _join(active, span, buffers.sides, 0, buffers.sides, 0, buffers.at_place, offset[a] + place)
+    before = total * extent_loss(axes, NONE, places, span, buffers.sides, ZERO, active, ZERO)
+    return _score_least_loss(total, budget, least, before, axes, buffers, active, places, span, offset, out, at_out)
+
+
+@kernel
+def _cover_places(rows, first, last, axes, buffers, active, span, offset, places):
+    """Find what the records at each place of each attribute cover of all attributes, in one pass over the rows."""
+    low, high, bits = buffers.at_place.low, buffers.at_place.high, buffers.at_place.bits
+    lookup, start, kind = buffers.lookup, axes.start, axes.kind
+    for place in range(places):
+        _clear(active, span, buffers.at_place, place)
+    attributes = rows.shape[1]
     here = np.empty(attributes, np.int64)
     code = np.empty(attributes, np.int32)
     word = np.empty(attributes, np.int64)
     bit = np.empty(attributes, np.uint64)
     for row in range(first, last):
-        for index in range(actives):
+        for index in range(len(active)):
             b = active[index]
             code[b] = rows[row, b]
-            spot = np.int64(buffers.lookup[axes.start[b] + rows[row, b]])
+            spot = np.int64(lookup[start[b] + rows[row, b]])
             here[b] = offset[b] + spot
             word[b] = b * WORDS + min(spot >> 6, WORDS - 1)
             bit[b] = np.uint64(1) << np.uint64(spot & 63)
-        for outer in range(actives):
+        for outer in range(len(active)):
             place = here[active[outer]]
-            for inner in range(actives):
+            for inner in range(len(active)):
                 b = active[inner]
-                if axes.kind[b] == SET:
+                if kind[b] == SET:
                     bits[place, word[b]] |= bit[b]
                 else:
                     low[place, b], high[place, b] = min(low[place, b], code[b]), max(high[place, b], code[b])
-    whole_bits = np.zeros(attributes * WORDS, np.uint64)
-    for index in range(actives):
-        b = active[index]
-        if span[b] > 0:
-            for spot in range(places[b]):
-                whole_bits[b * WORDS + (spot >> 6)] |= np.uint64(1) << np.uint64(spot & 63)
-    before = total * side_loss(axes, NONE, places, span, whole_low, whole_high, whole_bits, active, ZERO)
-    return _score_least_loss(total, budget, least, before, axes, buffers, active, places, span, offset, out, at_out)
 
 
 @kernel
@@ -211,150 +238,68 @@ def _put(out, at, score, attribute, place, shape, drop, left):
 
 
 @kernel
-def _merge(active, span, low, high, bits, other_low, other_high, other_bits):
-    """Widen one side's extents by another's."""
-    for index in range(len(active)):
-        b = active[index]
-        low[b], high[b] = min(low[b], other_low[b]), max(high[b], other_high[b])
-        for word in range(b * WORDS, b * WORDS + span[b]):
-            bits[word] |= other_bits[word]
-
-
-@kernel
-def _copy(active, span, low, high, bits, other_low, other_high, other_bits):
-    """Set one side's extents to another's."""
-    for index in range(len(active)):
-        b = active[index]
-        low[b], high[b] = other_low[b], other_high[b]
-        for word in range(b * WORDS, b * WORDS + span[b]):
-            bits[word] = other_bits[word]
-
-
-@kernel
-def _clear(active, span, low, high, bits):
-    """Set a side's extents to those of nothing."""
-    for index in range(len(active)):
-        b = active[index]
-        low[b], high[b] = 2147483647, -1
-        for word in range(b * WORDS, b * WORDS + span[b]):
-            bits[word] = 0
-
-
-@kernel
 def _score_least_loss(total, budget, least, before, axes, buffers, active, places, span, offset, out, at_out):
-    attributes = len(places)
     everything = 0.0
-    for index in range(attributes):
+    for index in range(len(places)):
         everything += axes.weight[index]
-    low, high, bits = buffers.low, buffers.high, buffers.bits
-    low_after, high_after, bits_after = buffers.low_after, buffers.high_after, buffers.bits_after
-    side_low = np.empty(attributes, np.int32)
-    side_high = np.empty(attributes, np.int32)
-    side_bits = np.empty(attributes * WORDS, np.uint64)
-    rest_low = np.empty(attributes, np.int32)
-    rest_high = np.empty(attributes, np.int32)
-    rest_bits = np.empty(attributes * WORDS, np.uint64)
-    found = np.int64(0)
+    here, after, sides = buffers.at_place, buffers.from_place, buffers.sides
+    before_place, around_place = 0, 1  # lines of sides
+    found = ZERO
     for turn in range(len(active)):
         a = active[turn]
         at, count = offset[a], places[a]
-        _clear(active, span, low_after[count], high_after[count], bits_after[count])
+        _clear(active, span, after, count)
         for place in range(count - 1, -1, -1):
-            _copy(
-                active,
-                span,
-                low_after[place],
-                high_after[place],
-                bits_after[place],
-                low_after[place + 1],
-                high_after[place + 1],
-                bits_after[place + 1],
-            )
-            _merge(
-                active,
-                span,
-                low_after[place],
-                high_after[place],
-                bits_after[place],
-                low[at + place],
-                high[at + place],
-                bits[at + place],
-            )
-        _clear(active, span, side_low, side_high, side_bits)
-        left = np.int64(0)
+            _join(active, span, after, place, after, place + 1, here, at + place)
+        _clear(active, span, sides, before_place)
+        left = ZERO
         for place in range(count):
-            here = buffers.table[at + place]
-            for shape in range(2):
-                if shape == SINGLE:
-                    # a place in the middle against both ends; the first and the last are prefixes already
-                    if axes.kind[a] == NUMBER or place == 0 or place == count - 1 or count < 3:
-                        continue
-                    inside = here
-                    _copy(active, span, rest_low, rest_high, rest_bits, side_low, side_high, side_bits)
-                    _merge(
-                        active,
-                        span,
-                        rest_low,
-                        rest_high,
-                        rest_bits,
-                        low_after[place + 1],
-                        high_after[place + 1],
-                        bits_after[place + 1],
-                    )
-                else:
-                    if place == count - 1:
-                        continue
-                    inside = left + here
-                outside = total - inside
-                kept = inside >= least and outside >= least
-                drop_left = inside <= budget and outside >= least
-                drop_right = outside <= budget and inside >= least
-                if not (kept or drop_left or drop_right):
-                    continue
-                if shape == SINGLE:
-                    inside_loss = side_loss(
-                        axes, a, places, span, low[at + place], high[at + place], bits[at + place], active, np.int64(1)
-                    )
-                    outside_loss = side_loss(axes, a, places, span, rest_low, rest_high, rest_bits, active, count - 1)
-                else:
-                    _copy(active, span, rest_low, rest_high, rest_bits, side_low, side_high, side_bits)
-                    _merge(
-                        active,
-                        span,
-                        rest_low,
-                        rest_high,
-                        rest_bits,
-                        low[at + place],
-                        high[at + place],
-                        bits[at + place],
-                    )
-                    inside_loss = side_loss(axes, a, places, span, rest_low, rest_high, rest_bits, active, place + 1)
-                    outside_loss = side_loss(
-                        axes,
-                        a,
-                        places,
-                        span,
-                        low_after[place + 1],
-                        high_after[place + 1],
-                        bits_after[place + 1],
-                        active,
-                        count - place - 1,
-                    )
+            amount = buffers.table[at + place]
+            # a place in the middle against both ends; alone, the first and the last are prefixes already
+            if axes.kind[a] != NUMBER and 0 < place < count - 1:
+                room = _fits(amount, total, budget, least)
+                if room > 0:
+                    _join(active, span, sides, around_place, sides, before_place, after, place + 1)
+                    inner = extent_loss(axes, a, places, span, here, at + place, active, np.int64(1))
+                    outer = extent_loss(axes, a, places, span, sides, np.int64(around_place), active, count - 1)
+                    for drop in range(3):
+                        if room >> drop & 1:
+                            score = _loss_after(drop, amount, total - amount, inner, outer, everything)
+                            if score < before * (1.0 - 1e-12):
+                                _put(out, at_out + found, score, a, place, np.int64(SINGLE), drop, amount)
+                                found += 1
+            _join(active, span, sides, before_place, sides, before_place, here, at + place)
+            left += amount
+            room = _fits(left, total, budget, least)
+            if room > 0 and place < count - 1:
+                inner = extent_loss(axes, a, places, span, sides, np.int64(before_place), active, place + 1)
+                outer = extent_loss(axes, a, places, span, after, place + 1, active, count - place - 1)
                 for drop in range(3):
-                    if drop == KEEP and kept:
-                        after = inside * inside_loss + outside * outside_loss
-                    elif drop == DROP_LEFT and drop_left:
-                        after = inside * everything + outside * outside_loss
-                    elif drop == DROP_RIGHT and drop_right:
-                        after = inside * inside_loss + outside * everything
-                    else:
-                        continue
-                    if after < before * (1.0 - 1e-12):
-                        _put(out, at_out + found, after, a, place, shape, drop, inside)
-                        found += 1
-            _merge(active, span, side_low, side_high, side_bits, low[at + place], high[at + place], bits[at + place])
-            left += here
+                    if room >> drop & 1:
+                        score = _loss_after(drop, left, total - left, inner, outer, everything)
+                        if score < before * (1.0 - 1e-12):
+                            _put(out, at_out + found, score, a, place, ZERO, drop, left)
+                            found += 1
     return found
+
+
+@kernel
+def _fits(inside, total, budget, least):
+    """Return which ways to split the numbers of records allow, a bit each: KEEP, DROP_LEFT, DROP_RIGHT."""
+    outside = total - inside
+    ways = np.int64(inside >= least and outside >= least) << KEEP
+    ways |= np.int64(inside <= budget and outside >= least) << DROP_LEFT
+    return ways | np.int64(outside <= budget and inside >= least) << DROP_RIGHT
+
+
+@kernel
+def _loss_after(drop, inside, outside, inner, outer, everything):
+    """Return the loss of all records after a split; those of a dropped side lose everything."""
+    if drop == DROP_LEFT:
+        inner = everything
+    elif drop == DROP_RIGHT:
+        outer = everything
+    return inside * inner + outside * outer
 
 
 @kernel

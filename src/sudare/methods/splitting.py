@@ -50,7 +50,8 @@ def split_down(table: Table, requirements: Requirements, mode: int, *, progress:
     partition = job.run(listener)
     if partition.suppressed and requirements.depends_on_whole and not _holds_after_all(table, requirements, partition):
         # leaving records out moved the whole release's distribution, which the limits are measured against
-        partition = _Job(table, Requirements(requirements.models), mode).run(listener)
+        again = _Job(table, Requirements(requirements.models), mode)
+        partition = again.run(lambda _, done, total: listener("decide again", done, total))
     return partition
 
 
@@ -75,7 +76,7 @@ class _Job:
         self.extra[:, 0] = np.arange(len(self.rows))
         self.extra[:, 1:] = self.atoms.codes[:, width:]
         self.axes = describe_axes(columns)
-        self.sizes = np.diff(self.axes.start)
+        self.places = ordering.most_places(self.axes.kind, np.diff(self.axes.start), len(self.rows))
         self.totals = [
             np.bincount(self.extra[:, 1 + i], weights=self.amounts, minlength=column.size).astype(np.int64)
             for i, column in enumerate(self.tallied)
@@ -90,6 +91,10 @@ class _Job:
             (np.array([0, len(codes)]), codes, total[codes]) for codes, total in zip(present, self.totals, strict=True)
         ]
         return self.groups(np.array([self.records]), [np.array([len(codes)]) for codes in present], listed)
+
+    def most_splits(self, sizes: Ints) -> Ints:
+        """Return how many splits clusters of these numbers of atoms have at most: two shapes, three ways to drop."""
+        return np.asarray(6 * np.minimum(sizes[:, None], self.places[None, :]).sum(axis=1) + 1)
 
     def run(self, listener: Listener) -> Partition:
         """Split level by level; return the classes, numbered in the order of their rows."""
@@ -150,10 +155,9 @@ class _Worker:
 
     def __init__(self, job: _Job) -> None:
         self.job = job
-        places = int(np.minimum(job.sizes, len(job.rows)).sum())
         heaviest = max((len(total) for total in job.totals), default=0)
-        self.buffers = ordering.scratch(job.sizes, len(job.rows), heaviest)
-        self.room = kernel.splits(6 * places + 1)
+        self.buffers = ordering.scratch(job.axes, len(job.rows), heaviest)
+        self.room = kernel.splits(int(job.most_splits(np.array([len(job.rows)]))[0]))
         self.counts = [np.zeros(len(total), np.int64) for total in job.totals]
 
     def split(self, clusters: Ints) -> _Level:
@@ -200,8 +204,7 @@ class _Worker:
     def _batches(self, clusters: Ints) -> Iterator[slice]:
         """Cut the clusters into runs whose splits fit into the room of LISTED (one cluster at least)."""
         sizes = clusters[:, 1] - clusters[:, 0]
-        needed = 6 * np.minimum(sizes[:, None], self.job.sizes[None, :]).sum(axis=1)
-        yield from runs(needed, LISTED)
+        yield from runs(self.job.most_splits(sizes), LISTED)
 
     def _choose_valid(self, clusters: Ints, batch: slice, chosen: kernel.Splits) -> None:
         """Find the best split of each cluster both sides of which keep the requirements.
@@ -210,20 +213,25 @@ class _Worker:
         """
         members = clusters[batch]
         sizes = members[:, 1] - members[:, 0]
-        room = kernel.splits(int(6 * np.minimum(sizes[:, None], self.job.sizes[None, :]).sum()) + 1)
+        room = kernel.splits(int(self.job.most_splits(sizes).sum()))
         ends = self._score(members, every=True, out=room)
         listed = kernel.pick(room, slice(ends[-1]))
         owner = np.repeat(np.arange(len(members)), np.diff(ends, prepend=0))
         ranked = np.lexsort((listed.score, owner))  # stable: the first of equal scores comes first
         begin = np.concatenate(([0], ends[:-1]))
         rank = np.arange(len(ranked)) - begin[owner[ranked]]
+        place_in_ranking = np.empty(len(ranked), dtype=np.int64)
+        place_in_ranking[ranked] = np.arange(len(ranked))
         unsolved = np.ones(len(members), dtype=np.bool_)
         low, high = 0, 1
         while low < TRIES:
             tried = ranked[(rank >= low) & (rank < high) & unsolved[owner[ranked]]]
             if not len(tried):
                 break
+            # by attribute, so that its values are put in order once for all of its splits
+            tried = tried[np.lexsort((listed.attribute[tried], owner[tried]))]
             valid = tried[self._valid(members, owner[tried], kernel.pick(listed, tried))]
+            valid = valid[np.argsort(place_in_ranking[valid], kind="stable")]
             solved, where = np.unique(owner[valid], return_index=True)
             kernel.put(chosen, batch.start + solved, kernel.pick(listed, valid[where]))
             unsolved[solved] = False

@@ -130,7 +130,7 @@ def _mean(attributes: dict[str, float]) -> Loss:
 def _leaf_share(cover: Cover) -> tuple[int, Reals]:
     column = cover.column
     if column.taxonomy is not None:
-        size = column.taxonomy.size
+        size = max(column.taxonomy.size, 1)  # a hierarchy may have no leaf but the missing value
         return size, np.where(cover.node == 0, 1.0, np.maximum(column.taxonomy.leaves[cover.node], 1) / size)
     size = column.size
     if column.positions is not None:

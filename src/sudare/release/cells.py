@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -103,6 +104,10 @@ def value_texts(column: Column) -> list[str]:
     values = column.values
     if column.positions is None:
         return [str(value) for value in values.cast(pa.large_string()).to_pylist()]
+    if pa.types.is_duration(values.type):
+        return _duration_texts(values)
+    if getattr(values.type, "unit", "") == "ns":
+        return _nanosecond_texts(values)
     return [_number_text(value) for value in values.to_pylist()]
 
 
@@ -112,6 +117,23 @@ def _number_text(value: Any) -> str:
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     return str(value)
+
+
+def _nanosecond_texts(values: pa.Array) -> list[str]:
+    """Write times that Python's own types, which end at microseconds, would cut off."""
+    stamp = pa.types.is_timestamp(values.type)
+    try:
+        coarse = values.cast(pa.timestamp("us", values.type.tz) if stamp else pa.time64("us"))
+    except pa.ArrowInvalid:
+        return [text.replace(" ", "T") for text in values.cast(pa.string()).to_pylist()]
+    return [_number_text(value) for value in coarse.to_pylist()]
+
+
+def _duration_texts(values: pa.Array) -> list[str]:
+    """Write durations in seconds; Python's "1 day, 2:00:00" would cut an interval in the wrong place."""
+    digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[values.type.unit]
+    numbers = values.cast(pa.int64()).to_pylist()
+    return [f"PT{Decimal(number).scaleb(-digits).normalize():f}S" for number in numbers]
 
 
 def _interval_labels(cover: Cover) -> pa.DictionaryArray:

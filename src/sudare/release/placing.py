@@ -12,6 +12,7 @@ import errno
 import fcntl
 import json
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ from typing import Any
 from sudare.errors import Problem, TargetError
 
 PREFIX = ".sudare-tmp-"
+_LOCK = "lock"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -32,24 +34,29 @@ def certificate_path(release: Path) -> Path:
 @contextlib.contextmanager
 def private_folder(beside: Path | None = None) -> Iterator[Path]:
     """Give a folder that only this user can read, in ``beside`` or among temporary files; remove it on the way out."""
-    if beside is not None:
-        _check_folder(beside)
-        _sweep(beside)
+    parent = beside or Path(tempfile.gettempdir())
+    check_folder(parent)
+    _sweep(parent)
     with contextlib.ExitStack() as undo:
         try:
-            folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=beside))
+            while True:
+                folder = parent / f"{PREFIX}{secrets.token_hex(8)}"
+                undo.callback(_remove, folder)  # before it is there: a signal may come at any moment
+                folder.mkdir(mode=0o700)
+                with contextlib.suppress(FileNotFoundError, BlockingIOError):  # another run swept it away: once more
+                    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+                    undo.callback(os.close, lock)
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    if os.fstat(lock).st_nlink:
+                        break
         except OSError as error:
-            raise TargetError(Problem(str(beside or ""), f"cannot be written to: {error.strerror}.")) from None
-        undo.callback(shutil.rmtree, folder, ignore_errors=True)
-        lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
-        undo.callback(os.close, lock)
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            raise TargetError(Problem(str(parent), f"cannot be written to: {error.strerror}.")) from None
         try:
             yield folder
         except OSError as error:
             if error.errno in _FULL:
                 raise TargetError(
-                    Problem(str(beside or folder.parent), "the disk is full, or a file may not grow that large.",
+                    Problem(str(parent), "the disk is full, or a file may not grow that large.",
                             "free some room, or choose another folder.")
                 ) from None  # fmt: skip
             raise
@@ -62,9 +69,15 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any]) -> None:
     for path in (written, paper):
         with path.open("rb") as file:
             os.fsync(file.fileno())
-    target.unlink(missing_ok=True)  # an older release must not stand beside the new certificate
-    paper.replace(certificate_path(target))
-    written.replace(target)
+    try:
+        target.unlink(missing_ok=True)  # an older release must not stand beside the new certificate
+        paper.replace(certificate_path(target))
+        written.replace(target)
+    except OSError as error:
+        raise TargetError(Problem(str(target), f"cannot be put in place: {error.strerror}.")) from None
+    finally:
+        if not target.exists():
+            certificate_path(target).unlink(missing_ok=True)  # a certificate of nothing
     folder = os.open(target.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
@@ -72,7 +85,8 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any]) -> None:
         os.close(folder)
 
 
-def _check_folder(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
+    """Raise if nothing can be written in this folder."""
     if not folder.exists():
         raise TargetError(Problem(str(folder), "there is no such folder.", "make it first."))
     if not folder.is_dir():
@@ -85,9 +99,22 @@ def _sweep(folder: Path) -> None:
     """Remove what killed processes left: private folders whose lock nobody holds."""
     for stale in folder.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
-            lock = os.open(stale / "lock", os.O_RDWR)
+            try:
+                lock = os.open(stale / _LOCK, os.O_RDWR)
+            except FileNotFoundError:
+                stale.rmdir()  # which fails unless it is empty: only then was it never locked, or all but removed
+                continue
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(stale, ignore_errors=True)
+                _remove(stale)
             finally:
                 os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a private folder, its lock last: whatever stops this half-way, the next run can sweep the rest."""
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if path.name != _LOCK:
+                path.unlink()
+        shutil.rmtree(folder)

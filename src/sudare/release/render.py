@@ -46,8 +46,25 @@ def render(
                 numbers = _pseudonyms(table.subject, rows, classes, random, linked=subjects == "linked")
                 arrays[name] = pa.array(numbers)
         elif table.carried is not None and name in table.carried.schema.names:
-            arrays[name] = table.carried.column(name).take(take)
+            arrays[name] = _carried(table, name).take(take)
     return pa.table(arrays), shown
+
+
+def _carried(table: Table, name: str) -> pa.ChunkedArray | pa.Array:
+    """Return a column as it came, but for equal values of a required one that differ in writing.
+
+    Not-a-number is missing, minus zero is zero, and of numbers in text "1" and "1.0" are the same. A reader who took
+    them for different values would find other distributions than those that were required.
+    """
+    assert table.carried is not None
+    cells, encoded = table.carried.column(name), table.sensitive.get(name)
+    kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
+    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    if encoded is None or not (text or pa.types.is_floating(kind)):
+        return cells
+    codes = pa.array(encoded.codes.astype(np.int64), mask=encoded.codes == encoded.missing_code)
+    shown = encoded.values.take(codes)
+    return shown.cast(kind) if encoded.kind == "categorical" or not text else shown
 
 
 def _pseudonyms(subject: Column, rows: Ints, classes: Ints, random: np.random.Generator, *, linked: bool) -> Ints:

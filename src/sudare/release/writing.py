@@ -9,8 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from sudare.errors import Problem, TargetError
+from sudare.release.placing import certificate_path, check_folder
 
-ENDINGS = {".csv": ",", ".tsv": "\t", ".parquet": "", ".pq": "", ".arrow": "", ".feather": "", ".ipc": ""}
+ENDINGS = {".csv": ",", ".tsv": "\t", ".parquet": "", ".arrow": "", ".feather": "", ".ipc": ""}
 
 
 def check_target(target: Path) -> None:
@@ -21,8 +22,14 @@ def check_target(target: Path) -> None:
                 target.name, f"'{target.suffix}' is not an ending of a release.", f"use one of {', '.join(ENDINGS)}."
             )
         )
-    if target.is_dir():
-        raise TargetError(Problem(str(target), "is a folder."))
+    for path in (target, certificate_path(target)):
+        try:
+            taken = path.is_dir()
+        except OSError as error:  # such as a name that is too long
+            raise TargetError(Problem(str(target), f"cannot be written: {error.strerror}.")) from None
+        if taken:
+            raise TargetError(Problem(str(path), "is a folder.", "choose another name for the release."))
+    check_folder(target.parent)
 
 
 def write_table(table: pa.Table, path: Path) -> None:
@@ -31,7 +38,7 @@ def write_table(table: pa.Table, path: Path) -> None:
     try:
         if ENDINGS[ending]:
             _write_text(table, path, ENDINGS[ending])
-        elif ending in (".parquet", ".pq"):
+        elif ending == ".parquet":
             import pyarrow.parquet as pq
 
             pq.write_table(table, path, compression="zstd")
@@ -49,15 +56,38 @@ def write_table(table: pa.Table, path: Path) -> None:
 def _write_text(table: pa.Table, path: Path, delimiter: str) -> None:
     """Write text with a header, quoted only where it must be; item lists are joined by commas."""
     import duckdb
-    import pyarrow.compute as pc
 
-    for index, name in enumerate(table.schema.names):
-        column = table.column(name)
-        if pa.types.is_nested(column.type):
-            joined = pc.binary_join(column.combine_chunks().cast(pa.list_(pa.string())), ",")
-            table = table.set_column(index, name, joined)
+    cells = {f"c{index}": _as_text(name, table.column(name)) for index, name in enumerate(table.schema.names)}
+    # The header is written as a row: as names, the database would rename those that differ in case alone.
+    header = pa.table({key: [name] for key, name in zip(cells, table.schema.names, strict=True)})
+    texts = ", ".join(f"{key}::VARCHAR" for key in cells)
     with duckdb.connect() as database:
         database.execute("SET enable_progress_bar = false")
-        database.register("release", table)
+        database.register("header", header)
+        database.register("release", pa.table(cells))
         place = str(path).replace("'", "''")
-        database.execute(f"COPY release TO '{place}' (FORMAT csv, HEADER true, DELIMITER '{delimiter}')")
+        database.execute(
+            f"COPY (SELECT * FROM header UNION ALL SELECT {texts} FROM release) "
+            f"TO '{place}' (FORMAT csv, HEADER false, DELIMITER '{delimiter}')"
+        )
+
+
+def _as_text(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    """Return what the database can write of a column, or raise."""
+    import pyarrow.compute as pc
+
+    kind = column.type
+    try:
+        if pa.types.is_float16(kind) or pa.types.is_decimal256(kind):
+            return column.cast(pa.string())
+        if not pa.types.is_nested(kind):
+            return column
+        lists = column.combine_chunks().cast(pa.list_(pa.string()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise TargetError(
+            Problem(f"column '{name}'", f"holds {kind}, which text cannot show.", "write the release as Parquet.")
+        ) from None
+    if pc.list_flatten(lists).null_count:  # joined, a list with a null would be null as a whole
+        rows = ([item for item in row if item is not None] if row is not None else None for row in lists.to_pylist())
+        lists = pa.array(rows, lists.type)
+    return pc.binary_join(lists, ",")

@@ -65,7 +65,7 @@ class Cover:
         if column.taxonomy is not None:
             return column.taxonomy.share[self.node]
         if column.positions is not None:
-            places = np.append(column.positions, np.inf if column.missing else [])
+            places = np.append(column.positions, 0.0)  # missing has no place; where it takes part, everything is shown
             width = np.where(self.low == self.high, 0.0, places[self.high] - places[self.low])
             return np.where(self.everything, 1.0, width / (column.domain or 1.0))
         return np.where(self.distinct > 1, self.distinct / column.domain, 0.0)

@@ -79,18 +79,23 @@ def encode_items(
         cells = cells.combine_chunks()
     if not pa.types.is_nested(cells.type):
         cells = pc.split_pattern(_plain(name, cells, missing).cast(pa.large_string()), pattern=separator or ",")
-    if not (pa.types.is_list(cells.type) or pa.types.is_large_list(cells.type)):
-        raise DataError(Problem(f"column '{name}'", f"holds {cells.type}, which is not a list of items."))
+    kind = cells.type
+    try:
+        if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
+            raise pa.ArrowTypeError(kind)  # Arrow's own cast of list views gives lists with wrong ends
+        cells = cells.cast(pa.large_list(pa.large_string()))
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError, pa.ArrowInvalid):
+        raise DataError(Problem(f"column '{name}'", f"holds {kind}, which is not a list of items.")) from None
     null = cells.is_null().to_numpy(zero_copy_only=False)
-    items = pc.utf8_trim_whitespace(pc.list_flatten(cells).cast(pa.large_string()))
-    owner = pc.list_parent_indices(cells).to_numpy()
+    items = pc.utf8_trim_whitespace(pc.list_flatten(cells))
+    owner = np.repeat(np.arange(len(cells)), pc.fill_null(pc.list_value_length(cells), 0).to_numpy())
     kept = pc.fill_null(pc.not_equal(items, ""), False).to_numpy(zero_copy_only=False)
     encoded = items.filter(pa.array(kept)).dictionary_encode()
     ranked = pc.array_sort_indices(encoded.dictionary).to_numpy()
     rank = np.empty(len(ranked), dtype=np.int64)
     rank[ranked] = np.arange(len(ranked))
     size = max(len(ranked), 1)
-    pairs = np.unique(owner[kept].astype(np.int64) * size + rank[encoded.indices.to_numpy()])
+    pairs = np.unique(owner[kept] * size + rank[encoded.indices.to_numpy()])
     holder, codes = np.divmod(pairs, size)
     return ItemSets(
         name=name,
@@ -110,12 +115,6 @@ def numbers(name: str, cells: pa.Array, *, strict: bool) -> pa.Array:
     """
     if pa.types.is_large_string(cells.type):
         return _parsed(name, cells, strict=strict)
-    if pa.types.is_floating(cells.type):
-        infinite = pc.sum(pc.is_inf(cells)).as_py() or 0
-        if infinite:
-            raise DataError(_infinite(name, infinite))
-        cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, cells.type), cells)
-        return pc.add(cells, pa.scalar(0.0, cells.type))  # minus zero is zero
     return cells
 
 
@@ -124,6 +123,8 @@ def positions(values: pa.Array) -> NDArray[np.float64]:
     kind = values.type
     if pa.types.is_date32(kind):
         return np.asarray(values.cast(pa.int32()).to_numpy(), dtype=np.float64)
+    if pa.types.is_date64(kind):
+        return np.asarray(values.cast(pa.int64()).to_numpy() / 86_400_000, dtype=np.float64)
     if pa.types.is_temporal(kind):
         per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[getattr(kind, "unit", "ms")]
         whole = values.cast(pa.int32()).cast(pa.int64()) if pa.types.is_time32(kind) else values.cast(pa.int64())
@@ -134,6 +135,8 @@ def positions(values: pa.Array) -> NDArray[np.float64]:
 def _plain(name: str, cells: pa.ChunkedArray | pa.Array, missing: Sequence[str]) -> pa.Array:
     """Return one plain array: text as large_string without the texts for missing, else a number or date type."""
     if isinstance(cells, pa.ChunkedArray):
+        if pa.types.is_string(cells.type):
+            cells = cells.cast(pa.large_string())  # all chunks together may be too long for 32-bit offsets
         cells = cells.combine_chunks()
     kind = cells.type
     if pa.types.is_dictionary(kind):
@@ -149,9 +152,20 @@ def _plain(name: str, cells: pa.ChunkedArray | pa.Array, missing: Sequence[str])
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
               or (pa.types.is_temporal(kind) and not pa.types.is_interval(kind))):  # fmt: skip
         raise DataError(Problem(f"column '{name}'", f"holds {kind}, which is neither text, numbers, dates nor a list."))
-    if pa.types.is_float16(kind):
-        cells = cells.cast(pa.float32())
+    if pa.types.is_floating(kind):
+        return _finite(name, cells.cast(pa.float32()) if pa.types.is_float16(kind) else cells)
+    if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
+        return cells.cast(pa.decimal128(kind.precision, kind.scale))  # Arrow makes no dictionaries of the short ones
     return cells
+
+
+def _finite(name: str, cells: pa.Array) -> pa.Array:
+    """Return fractions without not-a-number, which is missing, and without minus zero, which is zero."""
+    infinite = pc.sum(pc.is_inf(cells)).as_py() or 0
+    if infinite:
+        raise DataError(_infinite(name, infinite))
+    cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, cells.type), cells)
+    return pc.add(cells, pa.scalar(0.0, cells.type))
 
 
 def _parsed(name: str, cells: pa.Array, *, strict: bool) -> pa.Array:
@@ -172,11 +186,13 @@ def _parsed(name: str, cells: pa.Array, *, strict: bool) -> pa.Array:
         (_DECIMAL, pa.float64()),
         (_DATE, pa.date32()),
         (_TIME, pa.timestamp("us")),
+        (_TIME, pa.timestamp("ns")),
     ):
         if len(distinct) and _all(distinct, pattern):
             try:
                 plain = pc.replace_substring_regex(trimmed, r"^\+", "")
-                return numbers(name, plain.cast(kind), strict=strict)
+                parsed = plain.cast(kind)
+                return _finite(name, parsed) if pa.types.is_floating(kind) else parsed
             except pa.ArrowInvalid:
                 continue  # such as the thirtieth of February
     if not strict:

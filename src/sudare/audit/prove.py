@@ -1,0 +1,153 @@
+"""The audit itself: open the release, number its classes, prove one promise after the other."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from sudare.audit.classes import Classes, build_classes
+from sudare.audit.closeness import t_closeness
+from sudare.audit.definitions import (
+    alpha_k_anonymity,
+    beta_likeness,
+    delta_disclosure,
+    k_anonymity,
+    km_anonymity,
+    l_diversity,
+)
+from sudare.audit.reading import Release, open_release
+from sudare.audit.verdict import AuditReport, Guarantee
+from sudare.errors import DataError, Problem
+from sudare.policy import Policy
+
+DEFINITIONS: dict[str, Callable[[Classes, Any], Guarantee]] = {
+    "k-anonymity": k_anonymity,
+    "l-diversity": l_diversity,
+    "t-closeness": t_closeness,
+    "alpha-k-anonymity": alpha_k_anonymity,
+    "beta-likeness": beta_likeness,
+    "delta-disclosure": delta_disclosure,
+    "km-anonymity": km_anonymity,
+}
+"""How each model of the policy is proven."""
+
+
+def audit_release(
+    release: str | Path | Any,
+    policy: Policy,
+    *,
+    certificate: Mapping[str, Any] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> AuditReport:
+    """Prove every promise of a policy on a release, from the release alone.
+
+    ``release`` is the path of a CSV, Parquet or Arrow file, or an Arrow table. With a ``certificate`` the file
+    must also be the one it speaks of. The report says what holds and what does not; only a release that cannot
+    be read raises, as :class:`~sudare.errors.DataError`. ``progress`` is told each step in words.
+    """
+    started = time.perf_counter()
+    say = progress or (lambda _: None)
+    say("reading the release")
+    opened = open_release(release, policy)
+    guarantees = []
+    with _database() as connection, _no_values_in_errors(opened.where):
+        classes = build_classes(connection, opened, policy)
+        for spec in policy.require:
+            say(f"proving {spec.model}")
+            guarantees.append(DEFINITIONS[spec.model](classes, spec))
+        rows, count = classes.rows, classes.count
+    guarantees += _columns_kept_back(opened, policy)
+    problems = [] if certificate is None else _integrity(opened, rows, certificate)
+    passed = not problems and all(guarantee.holds for guarantee in guarantees)
+    return AuditReport(
+        passed=passed,
+        rows=rows,
+        classes=count,
+        guarantees=tuple(guarantees),
+        release_sha256=opened.sha256,
+        problems=tuple(problems),
+        seconds=time.perf_counter() - started,
+        notes=_notes(policy, certificate),
+    )
+
+
+@contextmanager
+def _database() -> Iterator[Any]:
+    """Open an empty database in memory that reaches for nothing outside, and leaves nothing behind."""
+    with tempfile.TemporaryDirectory(prefix="sudare-audit-") as folder:
+        connection = duckdb.connect(
+            config={
+                "temp_directory": folder,
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "preserve_insertion_order": "false",
+            }
+        )
+        try:
+            connection.execute("SET enable_progress_bar = false")
+            connection.execute("SET python_enable_replacements = false")
+            yield connection
+        finally:
+            connection.close()
+
+
+@contextmanager
+def _no_values_in_errors(where: str) -> Iterator[None]:
+    """Keep DuckDB's own messages, which may quote cells, from leaving the audit."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise DataError(Problem(where, f"could not be audited ({type(error).__name__}).")) from None
+
+
+def _columns_kept_back(release: Release, policy: Policy) -> list[Guarantee]:
+    """Show that no identifier is in the release, and no column that the policy does not name."""
+    identifiers = policy.named("identifier")
+    found = [name for name in identifiers if name in release.names]
+    unnamed = [name for name in release.names if name not in policy.columns]
+    return [
+        Guarantee(
+            model="identifiers absent",
+            parameters={"columns": identifiers},
+            required=0,
+            achieved=len(found),
+            holds=not found,
+            offending_classes=len(found),
+            note=f"In the release: {', '.join(found)}." if found else "",
+        ),
+        Guarantee(
+            model="unnamed columns absent",
+            parameters={},
+            required=0,
+            achieved=len(unnamed),
+            holds=not unnamed,
+            offending_classes=len(unnamed),
+            note="The policy does not name them, so it says nothing about what they tell." if unnamed else "",
+        ),
+    ]
+
+
+def _integrity(release: Release, rows: int, certificate: Mapping[str, Any]) -> list[Problem]:
+    """Compare the release with what its certificate says of it; what the certificate leaves out does not agree."""
+    problems = []
+    if release.sha256 is None:
+        problems.append(
+            Problem("certificate", "speaks of a file; a table in memory has no digest to compare.", "audit the file.")
+        )
+    elif certificate.get("release_sha256") != release.sha256:
+        problems.append(Problem("certificate.release_sha256", "is not the digest of this file."))
+    if certificate.get("rows_out") != rows:
+        problems.append(Problem("certificate.rows_out", f"does not agree with the {rows} rows of the release."))
+    return problems
+
+
+def _notes(policy: Policy, certificate: Mapping[str, Any] | None) -> tuple[str, ...]:
+    if certificate is None or certificate.get("policy_sha256") in (None, policy.sha256):
+        return ()
+    return ("The release was made under another policy than the one it is audited against.",)

@@ -1,0 +1,107 @@
+"""What an audit says: one guarantee per promise, and whether all of them hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sudare.errors import AuditFailedError, Problem
+
+Figure = int | float | None | Mapping[str, int | float]
+"""A number, several named ones (for a model with two limits), or None where there is no finite one."""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """One promise: what was required, what the release achieves, and how many classes fall short.
+
+    ``offending_classes`` counts equivalence classes; for km-anonymity combinations of items; for promises about
+    columns the columns. ``achieved`` is None where no finite number describes the release.
+    """
+
+    model: str
+    parameters: Mapping[str, Any]
+    required: Figure
+    achieved: Figure
+    holds: bool
+    offending_classes: int = 0
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the guarantee as plain JSON types."""
+        return {
+            "model": self.model,
+            "parameters": dict(self.parameters),
+            "required": _plain(self.required),
+            "achieved": _plain(self.achieved),
+            "holds": self.holds,
+            "offending_classes": self.offending_classes,
+            "note": self.note,
+        }
+
+    def problem(self) -> Problem:
+        """Return the failure in one sentence, with numbers and no values."""
+        column = self.parameters.get("column")
+        where = f"{self.model} of '{column}'" if column else self.model
+        what = f"required {_shown(self.required)}, achieved {_shown(self.achieved)}."
+        if self.offending_classes:
+            what += f" {self._offenders()}: {self.offending_classes}."
+        return Problem(where, f"{what} {self.note}".rstrip())
+
+    def _offenders(self) -> str:
+        if self.model == "km-anonymity":
+            return "Combinations of items that are too rare"
+        if self.model.endswith("absent"):
+            return "Columns that should not be there"
+        return "Classes that do not keep it"
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """The outcome of an audit; ``passed`` only if every guarantee holds and the certificate speaks of this file.
+
+    ``problems`` are failures of integrity against the certificate, ``notes`` what a reader should know but what
+    is no failure. ``release_sha256`` is None for a table in memory.
+    """
+
+    passed: bool
+    rows: int
+    classes: int
+    guarantees: tuple[Guarantee, ...]
+    release_sha256: str | None
+    problems: tuple[Problem, ...] = ()
+    seconds: float = 0.0
+    notes: tuple[str, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain JSON types; ``notes`` appears only where there are any."""
+        report: dict[str, Any] = {
+            "passed": self.passed,
+            "rows": self.rows,
+            "classes": self.classes,
+            "guarantees": [guarantee.to_dict() for guarantee in self.guarantees],
+            "release_sha256": self.release_sha256,
+            "problems": [str(problem) for problem in self.problems],
+            "seconds": self.seconds,
+        }
+        return report | {"notes": list(self.notes)} if self.notes else report
+
+    def raise_if_failed(self) -> None:
+        """Raise one :class:`AuditFailedError` with every failure, or return."""
+        if self.passed:
+            return
+        broken = [guarantee.problem() for guarantee in self.guarantees if not guarantee.holds]
+        raise AuditFailedError([*self.problems, *broken])
+
+
+def _plain(figure: Figure) -> Any:
+    return dict(figure) if isinstance(figure, Mapping) else figure
+
+
+def _shown(figure: Figure) -> str:
+    if figure is None:
+        return "no finite value"
+    if isinstance(figure, Mapping):
+        return ", ".join(f"{name} = {_shown(value)}" for name, value in figure.items())
+    return str(figure) if isinstance(figure, int) else f"{figure:.6g}"

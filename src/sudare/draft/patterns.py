@@ -1,0 +1,148 @@
+"""Patterns in the values of a column: what gives a person away, dates, postal codes, lists of items, free text."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_LOOKED_AT = 300  # characters of a cell: no pattern below needs more, and a novel in a cell must not take minutes
+_MOST = 0.5
+_NEARLY_ALL = 0.9
+_SOME = 0.1  # an e-mail address is telling even where it stands inside other text
+
+_EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]{2,}")
+_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
+_URL = re.compile(r"(https?|ftp)://\S+|www\.\S+", re.IGNORECASE)
+_UUID = re.compile(r"\{?[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\}?", re.IGNORECASE)
+_HASH = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{24,}", re.IGNORECASE)
+_PHONE = re.compile(r"\+?[\d(][\d\s()./-]{5,}\d")
+_LONG_DIGITS = re.compile(r"\d{9,}")
+_DECIMAL = re.compile(r"[+-]?\d+\.\d+")
+_DATE = re.compile(
+    r"(\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?"  # the year first
+    r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"  # the year last
+    r"|\d{1,2}[. -]+[^\W\d_]{3,9}[. -]+\d{2,4})"  # the month in letters
+    r"([T ]\d.*)?"  # a time of day behind it
+)
+_COMPACT_DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+
+_SEPARATORS = (",", ";", "|")
+_LONGEST_ITEM = 20
+_ITEM_REPEATS = 3
+_SENTENCE = 40
+_SENTENCE_BLANKS = 4
+
+
+def looks_like(values: Sequence[str], *, numeric: bool) -> tuple[str, bool]:
+    """Return what of a person most values look like, in the plural, or an empty string; and whether that is sure.
+
+    What is made of digits alone is not sure: bands and amounts can look alike, and their number must decide.
+    ``numeric`` columns can only be long numbers: a number is neither an address nor a telephone.
+    """
+    values = [value[:_LOOKED_AT].strip() for value in values]
+    if not values:
+        return "", False
+    if not numeric:
+        if _share(values, lambda value: _EMAIL.search(value) is not None) >= _SOME:
+            return "e-mail addresses", True
+        for what, test in _TELLING.items():
+            if _share(values, test) >= _MOST:
+                return what, True
+        if _share(values, _is_phone) >= _MOST:
+            return "telephone or identity numbers", False
+    if _share(values, lambda value: _LONG_DIGITS.fullmatch(value) is not None) >= _NEARLY_ALL:
+        return "long numbers such as those of cards and accounts", False
+    return "", False
+
+
+def looks_like_dates(values: Sequence[str]) -> bool:
+    """Whether nearly all texts are dates in any of the common spellings."""
+    return bool(values) and _share(values, lambda value: _is_date(value[:_LOOKED_AT].strip())) >= _NEARLY_ALL
+
+
+def looks_like_compact_dates(values: Sequence[str]) -> bool:
+    """Whether nearly all numbers are dates written in one, such as year, month and day in eight digits."""
+    return bool(values) and _share(values, lambda value: _COMPACT_DATE.fullmatch(value) is not None) >= _NEARLY_ALL
+
+
+def is_free_text(values: Sequence[str]) -> bool:
+    """Whether the values are sentences on average: long, with many blanks."""
+    if not values:
+        return False
+    blanks = sum(value.count(" ") + value.count("\n") for value in values)
+    return sum(map(len, values)) > _SENTENCE * len(values) and blanks >= _SENTENCE_BLANKS * len(values)
+
+
+def find_separator(values: Sequence[str]) -> str:
+    """Return what separates items in most cells, or an empty string.
+
+    Items are short and come back in other cells, and not every cell has the same number of them: this sets
+    lists apart from a person's name with a comma, from addresses and from decimal commas.
+    """
+    best, most = "", _MOST
+    for separator in _SEPARATORS:
+        split = [[item.strip() for item in value[:_LOOKED_AT].split(separator)] for value in values]
+        several = sum(len(items) > 1 for items in split) / len(values) if values else 0.0
+        if several <= most:
+            continue
+        items = [item for cell in split for item in cell if item]
+        short = sum(map(len, items)) <= _LONGEST_ITEM * len(items)
+        repeated = len(items) >= _ITEM_REPEATS * len(set(items))
+        if short and repeated and len({len(cell) for cell in split}) > 1:
+            best, most = separator, several
+    return best
+
+
+def one_length(values: pa.Array) -> tuple[int, int]:
+    """Return how many characters all values have if they are codes of digits, and where one hyphen stands in them.
+
+    Both are 0 where there is none. All values are looked at: a hierarchy of prefixes allows no exception.
+    """
+    if not len(values):
+        return 0, 0
+    lengths = pc.min_max(pc.utf8_length(values))
+    length = lengths["max"].as_py()
+    if lengths["min"].as_py() != length or not 3 <= length <= 9:
+        return 0, 0
+    if pc.all(pc.match_substring_regex(values, r"^[0-9]+$")).as_py():
+        return length, 0
+    hyphens = pc.min_max(pc.find_substring(values, "-"))
+    place = hyphens["max"].as_py()
+    if hyphens["min"].as_py() == place >= 2 and pc.all(pc.match_substring_regex(values, r"^[0-9]+-[0-9]+$")).as_py():
+        return length, place
+    return 0, 0
+
+
+def _share(values: Sequence[str], test: Callable[[str], bool]) -> float:
+    return sum(map(test, values)) / len(values)
+
+
+def _is_date(value: str) -> bool:
+    return _DATE.fullmatch(value) is not None or _COMPACT_DATE.fullmatch(value) is not None
+
+
+def _is_internet_address(value: str) -> bool:
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_phone(value: str) -> bool:
+    """Digits with the usual marks between them; also what social security and identity numbers look like."""
+    digits = sum(letter.isdecimal() for letter in value)
+    marked = digits < len(value) or value.startswith("0")
+    plain = _DECIMAL.fullmatch(value) is None and not _is_date(value)
+    return 7 <= digits <= 15 and marked and plain and _PHONE.fullmatch(value) is not None
+
+
+_TELLING: dict[str, Callable[[str], bool]] = {
+    "bank account numbers": lambda value: _IBAN.fullmatch(value.replace(" ", "").upper()) is not None,
+    "internet addresses": lambda value: _URL.fullmatch(value) is not None or _is_internet_address(value),
+    "technical ids": lambda value: _UUID.fullmatch(value) is not None or _HASH.fullmatch(value) is not None,
+}
