@@ -1,0 +1,96 @@
+"""The pages as pages: short enough, well linked, buildable, and up to date with the version."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+import sudare
+from docs.pages import PAGES, ROOT, blocks, prose
+
+README = ROOT / "README.md"
+
+
+def test_the_readme_is_short():
+    assert len(README.read_text(encoding="utf-8").split()) <= 600
+
+
+def test_the_readme_begins_with_an_example_of_at_most_twenty_lines():
+    example = next(block for block in blocks(README) if block.language == "python")
+    assert len(example.text.splitlines()) <= 20
+    assert "sudare.datasets.adult()" in example.text
+
+
+def test_the_readme_names_both_commands():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for goal in ("demo", "test"):
+        assert f"make {goal} " in README.read_text(encoding="utf-8")
+        assert re.search(rf"^{goal}:", makefile, re.MULTILINE)
+
+
+def test_the_rows_that_the_readme_shows_are_in_the_release():
+    example = next(block for block in blocks(README) if block.language == "python")
+    space: dict = {"print": lambda *_: None}
+    exec(compile(example.text, "README.md", "exec"), space)
+    released = space["release"].data
+    rows = [
+        [cell.strip() for cell in line.strip("| ").split(" | ")] for line in prose(README).splitlines() if "|" in line
+    ]
+    header, _, *shown = rows
+    classes = Counter(zip(*(released[name].to_pylist() for name in header[:-1]), strict=True))
+    assert len(shown) == 4
+    assert [row for row in shown if classes[tuple(row[:-1])] != int(row[-1])] == []
+
+
+def test_the_changelog_speaks_of_this_version():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## \[{re.escape(sudare.__version__)}\] - ", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if re.match(r"https?:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        assert found.exists(), f"{page.name}: {target}"
+        if anchor:
+            assert anchor in anchors(prose(found)), f"{page.name}: {target}"
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of a page's headings, as both GitHub and mkdocs make them."""
+    headings = re.findall(r"^#+ +(.+)$", text, re.MULTILINE)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+def test_the_pages_build_strictly(tmp_path):
+    # not quietly: mkdocs counts no warnings then, and strict means nothing
+    finished = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mkdocs",
+            "build",
+            "--strict",
+            "-f",
+            str(ROOT / "mkdocs.yml"),
+            "-d",
+            tmp_path,
+        ],
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    built = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.html"))
+    loaded = re.findall(r"<(?:link[^>]+stylesheet[^>]+href|script[^>]+src|img[^>]+src)=\"?(https?:[^\s\">]+)", built)
+    assert loaded == [], "a page loads something from outside"
