@@ -1,0 +1,482 @@
+"""What every method in the registry has to keep, whatever it prefers."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import sys
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sudare.errors import PolicyUnmetError, UnsupportedError
+from sudare.hierarchies import build
+from sudare.methods import METHODS
+from sudare.models import MODELS, Requirements
+from sudare.policy import HierarchySpec
+from sudare.table import SUPPRESSED, Partition, Table, encode_column, encode_items
+
+# Every method with every combination of the values of its options, and once without any.
+WAYS = [
+    (name, dict(zip(method.options, chosen, strict=True)))
+    for name, method in METHODS.items()
+    for chosen in itertools.product(*method.options.values())
+] + [(name, {}) for name, method in METHODS.items() if method.options]
+every_method = pytest.mark.parametrize("name", METHODS)
+every_way = pytest.mark.parametrize(
+    ("name", "options"), WAYS, ids=["-".join((name, *options.values())) for name, options in WAYS]
+)
+
+# Each model with parameters that the tables below can meet, and that keep some splits from being made.
+SETTINGS = {
+    "k-anonymity": [{"k": 5}, {"k": 4, "count": "subjects"}, {"k": 3, "columns": ["age"]}],
+    "l-diversity": [
+        {"l": 3, "column": "illness"},
+        {"l": 2.5, "column": "illness", "variant": "entropy"},
+        {"l": 2, "column": "illness", "variant": "recursive", "c": 2.0},
+    ],
+    "t-closeness": [
+        *({"t": 0.35, "column": "illness", "distance": d} for d in ("equal", "ordered", "hierarchical")),
+        {"t": 0.2, "column": "cost", "distance": "ordered"},
+    ],
+    "alpha-k-anonymity": [
+        {"alpha": 0.6, "k": 3, "column": "illness"},
+        {"alpha": 0.3, "k": 3, "column": "illness", "values": ["flu"]},
+    ],
+    "beta-likeness": [{"beta": 1.5, "column": "illness", "variant": v} for v in ("basic", "enhanced")],
+    "delta-disclosure": [{"delta": 1.2, "column": "illness"}],
+    "km-anonymity": [],
+}
+ASKED = [(model, setting) for model, settings in SETTINGS.items() for setting in settings]
+TOGETHER = [
+    ("k-anonymity", {"k": 3}),
+    ("k-anonymity", {"k": 2, "count": "subjects"}),
+    ("l-diversity", {"l": 2, "column": "illness"}),
+    ("t-closeness", {"t": 0.5, "column": "cost", "distance": "ordered"}),
+    ("alpha-k-anonymity", {"alpha": 0.8, "k": 2, "column": "illness"}),
+]
+ILLNESSES = {"lungs": ["flu", "cold", "asthma"], "skin": ["rash", "burn"], "none": ["well"]}
+
+
+def required(*asked, limit=0.0) -> Requirements:
+    return Requirements(tuple(MODELS[model](**setting) for model, setting in asked), limit)
+
+
+def with_hierarchy(column, spec):
+    tree = build(HierarchySpec.model_validate(spec), column.values, folder=Path(), column=column.name)
+    return column.reordered(*tree.taxonomy(column.values, column.missing))
+
+
+def as_table(quasi, sensitive=None, subject=None, hierarchies=None, **kinds) -> Table:
+    def encoded(name, cells):
+        column = encode_column(name, cells if isinstance(cells, pa.Array) else pa.array(cells), kind=kinds.get(name))
+        return with_hierarchy(column, hierarchies[name]) if name in (hierarchies or {}) else column
+
+    rows = len(next(iter(quasi.values())))
+    return Table(
+        rows,
+        {name: encoded(name, cells) for name, cells in quasi.items()},
+        {name: encoded(name, cells) for name, cells in (sensitive or {}).items()},
+        None if subject is None else encode_column("who", pa.array(subject), kind="categorical"),
+    )
+
+
+def patients(rows: int, seed: int = 0, order=None) -> Table:
+    """A table with all kinds of columns, missing values in each of them, and 3 records per person at most."""
+    random = np.random.default_rng(seed)
+
+    def holes(cells, share=0.1):
+        return [None if random.random() < share else cell for cell in cells]
+
+    illness = random.choice([i for group in ILLNESSES.values() for i in group], rows, p=[0.3, 0.2, 0.1, 0.1, 0.1, 0.2])
+    columns = {
+        "age": holes(random.integers(18, 90, rows).tolist()),
+        "height": holes((random.normal(170, 10, rows).round(1)).tolist()),
+        "job": holes(random.choice(["nurse", "cook", "smith", "clerk", "judge"], rows).tolist()),
+        "zip": holes([f"{random.integers(10, 14)}{random.integers(0, 99):02d}" for _ in range(rows)]),
+        "illness": holes(illness.tolist(), 0.05),
+        "cost": random.integers(1, 200, rows).tolist(),
+        "who": holes([f"p{random.integers(0, rows // 2 + 1)}" for _ in range(rows)], 0.02),
+    }
+    if order is not None:
+        columns = {name: [cells[i] for i in order] for name, cells in columns.items()}
+    return as_table(
+        {name: columns[name] for name in ("age", "height", "job", "zip")},
+        {name: columns[name] for name in ("illness", "cost")},
+        columns["who"],
+        {"zip": {"prefix": [4, 2]}, "illness": {"tree": ILLNESSES}},
+        zip="categorical",
+    )
+
+
+def decide(name, options, table, requirements, **more) -> Partition:
+    return METHODS[name].load()(table, requirements, **options, **more)
+
+
+def members(partition: Partition) -> dict[int, list[int]]:
+    found = defaultdict(list)
+    for row, number in enumerate(partition.classes.tolist()):
+        if number != SUPPRESSED:
+            found[number].append(row)
+    return found
+
+
+def canonical(partition: Partition, order=None) -> set[frozenset[int]]:
+    """The classes as sets of records; ``order`` says which record of the original stands at each place."""
+    names = range(len(partition.classes)) if order is None else order
+    return {frozenset(names[row] for row in rows) for rows in members(partition).values()}
+
+
+def texts(column, rows) -> list:
+    values = [*column.values.to_pylist(), None]
+    return [values[column.codes[row]] for row in rows]
+
+
+def distance(kind, column, part, whole) -> float:
+    """The earth mover's distance of two lists of values, by its definitions."""
+    values = [*column.values.to_pylist(), None]
+    present = [value for value in values if value in set(whole)]
+    p, q = Counter(part), Counter(whole)
+    extra = {value: p[value] / len(part) - q[value] / len(whole) for value in present}
+    if len(present) < 2:
+        return 0.0
+    if kind == "equal":
+        return sum(map(abs, extra.values())) / 2
+    if kind == "ordered":
+        return sum(abs(sum(extra[v] for v in present[: i + 1])) for i in range(len(present))) / (len(present) - 1)
+    groups = [[extra.get(v, 0.0) for v in group] for group in ILLNESSES.values()]
+    above = [sum(group) for group in groups] + [extra.get(None, 0.0)]
+    cost = sum(min(sum(e for e in group if e > 0), -sum(e for e in group if e < 0)) / 2 for group in groups)
+    return cost + min(sum(e for e in above if e > 0), -sum(e for e in above if e < 0))
+
+
+def keeps(model, setting, table, partition) -> bool:
+    """Test all classes in plain Python."""
+    classes = members(partition)
+    released = [row for rows in classes.values() for row in rows]
+    if model == "k-anonymity":
+        who = texts(table.subject, range(table.rows)) if setting.get("count") == "subjects" else range(table.rows)
+        return all(len({who[row] for row in rows}) >= setting["k"] for rows in classes.values())
+    column = table.sensitive[setting["column"]]
+    whole = texts(column, released)
+    parts = [texts(column, rows) for rows in classes.values()]
+    overall = {value: n / len(whole) for value, n in Counter(whole).items()}
+    for part in parts:
+        counts = sorted(Counter(part).values(), reverse=True)
+        share = {value: n / len(part) for value, n in Counter(part).items()}
+        if model == "l-diversity":
+            variant = setting.get("variant", "distinct")
+            entropy = -sum(s * math.log(s) for s in share.values())
+            good = {
+                "distinct": len(counts) >= setting["l"],
+                "entropy": entropy >= math.log(setting["l"]) - 1e-9,
+                "recursive": counts[0] < setting.get("c", 0) * sum(counts[int(setting["l"]) - 1 :]),
+            }[variant]
+        elif model == "t-closeness":
+            good = distance(setting.get("distance", "equal"), column, part, whole) <= setting["t"] + 1e-9
+        elif model == "alpha-k-anonymity":
+            named = setting.get("values", list(share))
+            good = len(part) >= setting["k"] and all(share.get(v, 0) <= setting["alpha"] + 1e-9 for v in named)
+        elif model == "beta-likeness":
+            enhanced = setting["variant"] == "enhanced"
+            good = all(
+                (s - overall[v]) / overall[v]
+                <= (min(setting["beta"], -math.log(overall[v])) if enhanced else setting["beta"]) + 1e-9
+                for v, s in share.items()
+                if s > overall[v]
+            )
+        else:
+            assert model == "delta-disclosure"
+            good = set(share) == set(overall) and all(
+                abs(math.log(share[v] / overall[v])) < setting["delta"] for v in share
+            )
+        if not good:
+            return False
+    return True
+
+
+# ---- the form of a method
+
+
+@every_method
+def test_the_module_says_what_has_to_be_known(name):
+    text = sys.modules[METHODS[name].load().__module__].__doc__
+    for section in ("Steps", "Cost", "Guarantee", "Reference"):
+        assert f"\n{section}" in text, section
+    assert METHODS[name].load().__doc__
+    assert METHODS[name].name == name
+    assert METHODS[name].summary
+
+
+@every_method
+def test_the_signature_is_the_common_one(name):
+    first, second, *rest = inspect.signature(METHODS[name].load()).parameters.values()
+    assert [first.name, second.name] == ["table", "requirements"]
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in rest)
+    assert [parameter.name for parameter in rest] == [*METHODS[name].options, "seed", "progress"]
+    assert [rest[-2].default, rest[-1].default] == [None, None]
+    for parameter in rest[:-2]:
+        assert parameter.default in METHODS[name].options[parameter.name]
+
+
+@every_method
+def test_a_wrong_option_value_is_named_with_what_is_allowed(name):
+    for option, allowed in METHODS[name].options.items():
+        [problem] = METHODS[name].problems({option: allowed[0] + "x"})
+        assert all(word in str(problem) for word in allowed)
+        assert METHODS[name].problems(dict.fromkeys([option], allowed[0])) == []
+
+
+# ---- what it gives back
+
+
+@every_way
+def test_every_record_has_a_class_and_the_input_stays_as_it_was(name, options):
+    table = patients(300)
+    arrays = [column.codes for column in (*table.single.values(), *table.sensitive.values(), table.subject)]
+    before = [array.copy() for array in arrays]
+    for array in arrays:
+        array.flags.writeable = False
+    partition = decide(name, options, table, required(*TOGETHER, limit=0.1))
+    assert isinstance(partition, Partition)
+    assert partition.classes.shape == (300,)
+    assert sorted(members(partition)) == list(range(partition.count))
+    assert partition.classes.min() >= SUPPRESSED
+    assert partition.count > 1
+    for array, old in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(array, old)
+
+
+@every_way
+@pytest.mark.parametrize("limit", [0.0, 0.1])
+@pytest.mark.parametrize("asked", [[("k-anonymity", {"k": 4})], TOGETHER], ids=["rows", "several"])
+def test_it_depends_on_the_records_not_on_their_order(name, options, limit, asked):
+    order = np.random.default_rng(5).permutation(400).tolist()
+    once = decide(name, options, patients(400, 3), required(*asked, limit=limit))
+    again = decide(name, options, patients(400, 3), required(*asked, limit=limit), seed=1)
+    mixed = decide(name, options, patients(400, 3, order), required(*asked, limit=limit), seed=2)
+    np.testing.assert_array_equal(once.classes, again.classes)
+    assert canonical(once) == canonical(mixed, order)
+    # stronger: even the numbers of the classes are the same
+    np.testing.assert_array_equal(once.classes[order], mixed.classes)
+
+
+@every_way
+def test_many_workers_decide_what_one_does(name, options, monkeypatch):
+    table, asked = patients(6000, 8), required(("k-anonymity", {"k": 10}), limit=0.02)
+    found = []
+    for count in (1, 3):
+        monkeypatch.setattr("os.cpu_count", lambda count=count: count)
+        found.append(decide(name, options, table, asked).classes)
+    np.testing.assert_array_equal(*found)
+
+
+@every_way
+@pytest.mark.parametrize(("model", "setting"), ASKED, ids=[f"{m}-{list(s.values())}" for m, s in ASKED])
+@pytest.mark.parametrize("limit", [0.0, 0.15])
+def test_every_class_keeps_what_is_required(name, options, model, setting, limit):
+    table = patients(250, 1)
+    partition = decide(name, options, table, required((model, setting), limit=limit))
+    assert keeps(model, setting, table, partition)
+    assert partition.suppressed <= limit * table.rows
+    assert partition.count > 1
+
+
+def test_every_model_of_groups_is_among_those_asked_for():
+    assert set(SETTINGS) == set(MODELS)
+    assert all(SETTINGS[name] for name, model in MODELS.items() if model.scope == "group")
+
+
+@every_way
+@pytest.mark.parametrize("seed", range(4))
+def test_several_requirements_are_kept_together(name, options, seed):
+    table = patients(300, seed)
+    partition = decide(name, options, table, required(*TOGETHER, limit=0.05 * seed))
+    for model, setting in TOGETHER:
+        assert keeps(model, setting, table, partition)
+    assert partition.suppressed <= 0.05 * seed * 300
+
+
+@every_way
+@pytest.mark.parametrize("limit", [0.0, 0.01, 0.3, 0.9])
+def test_no_more_is_left_out_than_allowed(name, options, limit):
+    table = patients(200, 9)
+    partition = decide(name, options, table, required(("k-anonymity", {"k": 20}), limit=limit))
+    assert partition.suppressed <= limit * 200
+    assert all(len(rows) >= 20 for rows in members(partition).values())
+
+
+@every_way
+@pytest.mark.parametrize(
+    "asked",
+    [("k-anonymity", {"k": 61}), ("k-anonymity", {"k": 45, "count": "subjects"}),
+     ("l-diversity", {"l": 8, "column": "illness"}),
+     ("alpha-k-anonymity", {"alpha": 0.05, "k": 2, "column": "illness"})],
+    ids=["k", "subjects", "l", "alpha"],
+)  # fmt: skip
+@pytest.mark.parametrize("limit", [0.0, 0.5])
+def test_what_the_whole_table_falls_short_of_is_an_error(name, options, asked, limit):
+    with pytest.raises(PolicyUnmetError) as caught:
+        decide(name, options, patients(60, 2), required(asked, limit=limit))
+    assert asked[0] in str(caught.value)
+
+
+@every_way
+def test_all_unmet_requirements_are_told_at_once(name, options):
+    asked = [("k-anonymity", {"k": 61}), ("l-diversity", {"l": 8, "column": "illness"})]
+    with pytest.raises(PolicyUnmetError) as caught:
+        decide(name, options, patients(60, 2), required(*asked))
+    assert len(caught.value.problems) == 2
+
+
+@every_way
+def test_item_sets_are_refused_with_a_hint(name, options):
+    table = Table(2, {"items": encode_items("items", pa.array([["a"], ["a"]]))})
+    with pytest.raises(UnsupportedError, match="items"):
+        decide(name, options, table, required(("k-anonymity", {"k": 2})))
+
+
+# ---- odd tables
+
+
+@every_way
+def test_one_record_cannot_hide(name, options):
+    with pytest.raises(PolicyUnmetError):
+        decide(name, options, as_table({"a": [1]}), required(("k-anonymity", {"k": 2})))
+
+
+@every_way
+def test_one_record_may_be_its_own_class_where_no_k_is_asked_for(name, options):
+    table = as_table({"a": [1]}, {"s": ["x"]})
+    partition = decide(name, options, table, required(("t-closeness", {"t": 0.0, "column": "s"})))
+    assert partition.classes.tolist() == [0]
+
+
+@every_way
+@pytest.mark.parametrize("value", [7, "seven", None, 1.5])
+def test_equal_records_are_one_class(name, options, value):
+    table = as_table({"a": pa.array([value] * 50), "b": ["x"] * 50})
+    partition = decide(name, options, table, required(("k-anonymity", {"k": 2}), limit=0.5))
+    assert partition.classes.tolist() == [0] * 50
+    assert partition.count == 1
+
+
+@every_way
+@pytest.mark.parametrize("cells", [[1, 1, 2, 2, 9, 9], list("aabbcc"), [None, None, "x", "x", "y", "y"]], ids=str)
+def test_one_quasi_identifier_is_split_to_the_end(name, options, cells):
+    partition = decide(name, options, as_table({"a": cells}), required(("k-anonymity", {"k": 2})))
+    assert canonical(partition) == {frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5})}
+
+
+@every_way
+def test_constant_columns_change_nothing(name, options):
+    random = np.random.default_rng(0)
+    own = {"a": random.integers(0, 30, 100).tolist(), "b": random.choice(list("pqrs"), 100).tolist()}
+    constant = {"c1": [3] * 100, "c2": ["x"] * 100, "c3": pa.nulls(100, pa.string()), "c4": pa.nulls(100, pa.int64())}
+    asked = required(("k-anonymity", {"k": 5}), limit=0.0)
+    plain = decide(name, options, as_table(own), asked)
+    mixed = {"c1": constant["c1"], "a": own["a"], "c2": constant["c2"], "c3": constant["c3"], "b": own["b"]}
+    padded = decide(name, options, as_table({**mixed, "c4": constant["c4"]}), asked)
+    assert canonical(plain) == canonical(padded)
+
+
+@every_way
+def test_missing_values_in_every_column_are_values_of_their_own(name, options):
+    table = as_table(
+        {
+            "n": [None, None, 1, 1, 50, 50],
+            "c": [None, None, "a", "a", "b", "b"],
+            "t": [None, None, "x1", "x1", "y1", "y1"],
+        },
+        {"s": [None, 1, None, 1, None, 1]},
+        hierarchies={"t": {"prefix": [2, 1]}},
+    )
+    asked = required(("k-anonymity", {"k": 2}), ("l-diversity", {"l": 2, "column": "s"}))
+    partition = decide(name, options, table, asked)
+    assert canonical(partition) == {frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5})}
+
+
+@every_way
+def test_a_column_of_missing_values_alone_is_constant(name, options):
+    table = as_table({"n": pa.nulls(4, pa.float64()), "a": [1, 1, 2, 2]})
+    assert decide(name, options, table, required(("k-anonymity", {"k": 2}))).count == 2
+
+
+@every_way
+def test_a_taxonomy_is_split_along_its_branches(name, options):
+    cells = ["aa"] * 2 + ["ab"] * 2 + ["ba"] * 2 + ["bb"] * 2
+    table = as_table({"t": cells}, hierarchies={"t": {"prefix": [2, 1]}})
+    coarse = decide(name, options, table, required(("k-anonymity", {"k": 4})))
+    assert canonical(coarse) == {frozenset(range(4)), frozenset(range(4, 8))}
+    fine = decide(name, options, table, required(("k-anonymity", {"k": 2})))
+    assert len(canonical(fine)) == 4
+
+
+@every_way
+@pytest.mark.parametrize("hierarchy", [False, True], ids=["set", "tree"])
+def test_very_many_categories_take_seconds(name, options, hierarchy):
+    rows = 200_000
+    cells = pa.array([f"{i:06d}" for i in range(rows)])
+    spec = {"t": {"prefix": [6, 4, 2]}} if hierarchy else {}
+    table = as_table({"t": cells, "n": list(range(rows))}, hierarchies=spec, t="categorical")
+    started = time.perf_counter()
+    partition = decide(name, options, table, required(("k-anonymity", {"k": 2})))
+    assert time.perf_counter() - started < 60
+    assert partition.sizes.min() >= 2
+    assert partition.count >= rows / 4
+
+
+@every_way
+def test_numbers_far_apart_and_near_each_other(name, options):
+    table = as_table({"n": [-1e300, -1e300, 0.0, 1e-300, 1e300, 1e300]})
+    partition = decide(name, options, table, required(("k-anonymity", {"k": 2})))
+    assert min(map(len, members(partition).values())) >= 2
+    assert sum(map(len, members(partition).values())) == 6
+
+
+# ---- progress
+
+
+@every_way
+@pytest.mark.parametrize("asked", [[("k-anonymity", {"k": 4})], TOGETHER], ids=["rows", "several"])
+def test_progress_only_goes_up_and_reaches_the_end(name, options, asked):
+    heard = defaultdict(list)
+    decide(
+        name,
+        options,
+        patients(500),
+        required(*asked, limit=0.2),
+        progress=lambda stage, done, total: heard[stage].append((done, total)),
+    )
+    assert heard["decide"]
+    for stage, told in heard.items():
+        assert told == sorted(told), stage
+        assert all(done <= total or total == 0 for done, total in told)
+    assert heard["decide"][-1] == (1.0, 1.0)
+    assert heard["decide"][0][0] >= 0.0
+
+
+@every_way
+@pytest.mark.parametrize(
+    ("model", "setting"),
+    [
+        ("t-closeness", {"t": 0.35, "column": "illness"}),
+        ("beta-likeness", {"beta": 1.5, "column": "illness"}),
+        ("t-closeness", {"t": 0.2, "column": "cost", "distance": "ordered"}),
+    ],
+    ids=["t", "beta", "ordered"],
+)
+def test_limits_against_the_whole_hold_for_what_is_left_of_it(name, options, model, setting):
+    # leaving records out changes what the classes are measured against
+    table, heard = patients(120, 0), defaultdict(list)
+    partition = decide(
+        name, options, table, required((model, setting), limit=0.3), progress=lambda *told: heard[told[0]].append(told)
+    )
+    assert keeps(model, {"variant": "enhanced", **setting}, table, partition)
+    for told in heard.values():
+        assert told == sorted(told)
