@@ -17,7 +17,7 @@ test: $(VENV)/installed-for-tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/mkdocs build --strict --quiet --site-dir $(OUT)/site
+	$(BIN)/mkdocs build --strict --site-dir $(OUT)/site
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 docs: $(VENV)/installed-for-tests
@@ -25,7 +25,7 @@ docs: $(VENV)/installed-for-tests
 
 bench: $(VENV)/installed-for-tests
 	$(BIN)/python -m pip install --quiet --group bench
-	$(BIN)/python benchmarks/adult.py
+	$(BIN)/python benchmarks/top_down.py
 
 clean:
 	rm -rf $(VENV) $(OUT) site

@@ -1,8 +1,8 @@
 """Loss and speed on Adult, against a Python peer and against DuckDB, in one run.
 
-    python benchmarks/adult.py               the table in the documentation (about a minute, most of it the peer's)
-    python benchmarks/adult.py --no-peer     without the peer (it takes half a minute on 30,162 records)
-    python benchmarks/adult.py --copies 10   with a smaller large table (the default is 100 copies, 3 million rows)
+    python benchmarks/top_down.py               the table in the documentation (about a minute, most of it the peer's)
+    python benchmarks/top_down.py --no-peer     without the peer (it takes half a minute on 30,162 records)
+    python benchmarks/top_down.py --copies 10   with a smaller large table (the default is 100 copies, 3 million rows)
 
 The setting: 30,162 complete training records, eight quasi-identifiers, k-anonymity alone. Timed is the decision: from
 encoded columns to classes. The large table is many copies of Adult in which each quasi-identifier cell is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ from sudare.methods import METHODS
 from sudare.models import MODELS, Requirements
 from sudare.policy import ColumnSpec, Policy, TClosenessSpec
 from sudare.progress import Listener, silent
-from sudare.release import certificate_path, check_target, place, private_folder, render, write_table
+from sudare.release import certificate_path, check_target, is_text, place, private_folder, render, write_table
 from sudare.release.certificate import make_certificate
 from sudare.table import Column, ItemSets, Table, encode_column, encode_items
 
@@ -91,7 +91,9 @@ def anonymize(
 
     with _timed("read", seconds, listener):
         arrow, give_back = read(data, checked)
-        table = encode(arrow, checked)
+        # in a text file an empty field is a missing cell, so empty texts cannot be told from missing ones there
+        text_out = target is not None and is_text(target)
+        table = encode(arrow, checked, blanks_are_missing=text_out)
         requirements = Requirements(
             tuple(MODELS[spec.model](**spec.parameters()) for spec in checked.require), checked.suppression.limit
         )
@@ -109,7 +111,7 @@ def anonymize(
             )
         with _timed("write", seconds, listener):
             written = folder / f"release{target.suffix if target else '.parquet'}"
-            write_table(rows if written.suffix in (".csv", ".tsv") else _typed(rows, checked), written)
+            write_table(_typed(rows, checked) if _is_text(data) and not text_out else rows, written)
         with _timed("audit", seconds, listener):
             report = audit_release(written, checked)
             report.raise_if_failed()
@@ -178,7 +180,9 @@ def hierarchy_gaps(data: Data, policy: Policy | Mapping[str, Any] | str | Path, 
     if where is None or (where.file is None and where.tree is None) or spec.role == "identifier":
         raise PolicyError(Problem(f"columns.{column}", "has no hierarchy from a file or a tree."))
     arrow, _ = read(data, checked)
-    encoded = _encode_cells(column, arrow.column(column), spec.model_copy(update={"hierarchy": None}), checked)
+    encoded = _encode_cells(
+        column, arrow.column(column), spec.model_copy(update={"hierarchy": None}), checked, checked.source.missing
+    )
     if not isinstance(encoded, Column):
         raise PolicyError(Problem(f"columns.{column}", "is an item set, which has no hierarchy."))
     tree = (
@@ -213,8 +217,9 @@ def _without_views(arrow: pa.Table) -> pa.Table:
     return arrow
 
 
-def encode(arrow: pa.Table, policy: Policy) -> Table:
+def encode(arrow: pa.Table, policy: Policy, *, blanks_are_missing: bool = False) -> Table:
     """Encode a table as the policy describes it; what is wrong with any of its columns is said at once."""
+    tokens = [text for text in policy.source.missing if text or blanks_are_missing]
     problems: list[Problem] = []
     quasi: dict[str, Column | ItemSets] = {}
     sensitive: dict[str, Column] = {}
@@ -224,7 +229,7 @@ def encode(arrow: pa.Table, policy: Policy) -> Table:
         if spec.role in ("identifier", "insensitive") or (spec.role == "sensitive" and name not in needed):
             continue
         try:
-            encoded = _encode_cells(name, arrow.column(name), spec, policy)
+            encoded = _encode_cells(name, arrow.column(name), spec, policy, tokens)
         except SudareError as error:
             problems += error.problems
             continue
@@ -246,8 +251,9 @@ def encode(arrow: pa.Table, policy: Policy) -> Table:
     return Table(arrow.num_rows, quasi, sensitive, subject, arrow.select(carried))
 
 
-def _encode_cells(name: str, cells: pa.ChunkedArray, spec: ColumnSpec, policy: Policy) -> Column | ItemSets:
-    missing = [text for text in policy.source.missing if text]
+def _encode_cells(
+    name: str, cells: pa.ChunkedArray, spec: ColumnSpec, policy: Policy, missing: Sequence[str]
+) -> Column | ItemSets:
     if spec.kind == "items" or pa.types.is_nested(cells.type):
         return encode_items(name, cells, separator=spec.separator, missing=missing, weight=spec.weight)
     column = encode_column(name, cells, kind=_kind(spec), missing=missing, order=spec.order, weight=spec.weight)
@@ -285,6 +291,10 @@ def _check_out(target: Path, data: Data) -> None:
     check_target(target)
     if isinstance(data, str | Path) and target.exists() and Path(data).exists() and target.samefile(data):
         raise TargetError(Problem(str(target), "is the source itself.", "choose another name for the release."))
+
+
+def _is_text(data: Data) -> bool:
+    return isinstance(data, str | Path) and engines.file_kind(Path(data)) == "text"
 
 
 def _typed(rows: pa.Table, policy: Policy) -> pa.Table:

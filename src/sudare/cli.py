@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -39,9 +40,8 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing 
 
 def main() -> None:
     """Run the command line."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _terminate)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+        signal.signal(number, _terminate)
     app()
 
 
@@ -181,10 +181,27 @@ _received: list[int] = []
 """The signals that asked this process to stop."""
 
 
-def _terminate(number: int, frame: object) -> NoReturn:
-    """End in order, so that temporary files are removed."""
-    _received.append(number)
-    raise KeyboardInterrupt
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """End in order, so that temporary files are removed.
+
+    Not in the middle of an import: an exception there may leave the interpreter's lock on imports taken for good, and
+    other threads would wait for it. The alarm clock then rings again a little later.
+    """
+    if number != signal.SIGALRM:
+        _received.append(number)
+        sys.unraisablehook = lambda _: None  # what is lost on the way is raised again by the next step of progress
+    while frame is not None:
+        if "importlib" in frame.f_code.co_filename:
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            return
+        frame = frame.f_back
+    _stop_if_asked()
+
+
+def _stop_if_asked() -> None:
+    if _received:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        raise KeyboardInterrupt if _received[0] == signal.SIGINT else SystemExit(128 + _received[0])
 
 
 def _write_new(path: Path, text: str, *, private: bool = False) -> None:
@@ -205,13 +222,13 @@ def _reporting(as_json: bool) -> Iterator[None]:
     """Turn errors into one message and an exit code; never a traceback, never a value of a person."""
     try:
         yield
-    except (SystemExit, typer.Exit):
-        raise
     except BaseException as error:
         if _received or isinstance(error, KeyboardInterrupt):
             # a library that was interrupted may have turned the signal into an error of its own
             number = _received[0] if _received else signal.SIGINT
             _fail("Stopped", "stopped; nothing was left behind.", 128 + number, as_json)
+        if isinstance(error, SystemExit | typer.Exit):
+            raise
         if isinstance(error, SudareError):
             _fail(type(error).__name__, str(error), error.exit_code, as_json, [vars(p) for p in error.problems])
         if os.environ.get("SUDARE_DEBUG"):
@@ -237,7 +254,7 @@ def _fail(kind: str, text: str, code: int, as_json: bool, problems: list[dict[st
 def _progress(silenced: bool) -> Iterator[Callable[[str, float, float], None]]:
     """Show one line per stage on the terminal: a bar where the end is known, a pulse where it is not."""
     if silenced or not sys.stderr.isatty():
-        yield lambda stage, done, total: None
+        yield lambda stage, done, total: _stop_if_asked()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -252,6 +269,7 @@ def _progress(silenced: bool) -> Iterator[Callable[[str, float, float], None]]:
         tasks: dict[str, Any] = {}
 
         def listen(stage: str, done: float, total: float) -> None:
+            _stop_if_asked()  # where the signal's own exception was lost on the way
             if stage not in tasks:
                 for task in tasks.values():
                     bars.update(task, total=1, completed=1)

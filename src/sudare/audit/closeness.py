@@ -23,7 +23,7 @@ def t_closeness(classes: Classes, spec: TClosenessSpec) -> Guarantee:
     _, whole = classes.spread(spec.column)
     [(values,)] = classes.run(f"SELECT count(*) FROM {whole}")
     if values == 1:
-        distances = "SELECT class_id, 0.0 AS figure FROM class"
+        distances = "SELECT class_id, CAST(0 AS DOUBLE) AS figure FROM class"
     elif spec.distance == "ordered":
         distances = _ordered(classes, spec.column)
     elif spec.distance == "hierarchical":

@@ -215,11 +215,12 @@ def _header(path: Path, policy: Policy) -> tuple[str, tuple[str, ...]]:
     """Return the delimiter and the column names.
 
     The delimiter is the one under which the header names the most columns of the policy: the source's own, where
-    the policy gives one, may not be the release's.
+    the policy gives one, may not be the release's. Where several do as well, the file's ending decides.
     """
     with path.open("rb") as file:
         start = codecs.getincrementaldecoder("utf-8-sig")().decode(file.read(_HEADER_BYTES))
-    candidates = dict.fromkeys([policy.source.delimiter or ",", *DELIMITERS])
+    usual = "\t" if path.suffix.lower() == ".tsv" else ","
+    candidates = dict.fromkeys([usual, policy.source.delimiter or usual, *DELIMITERS])
     headers = {delimiter: names for delimiter in candidates if (names := _first_record(start, delimiter))}
     if not headers:
         raise DataError(Problem(str(path), "has no header: the first line must name the columns."))

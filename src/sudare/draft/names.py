@@ -101,8 +101,10 @@ def _meets(spoken: set[str] | list[str], known: frozenset[str]) -> bool:
 
 def _is(word: str, known: frozenset[str]) -> bool:
     """Compare with plurals in mind."""
-    return word in known or (len(word) > 3 and (word[:-1] in known and word[-1] == "s")) or (
-        len(word) > 5 and word.endswith("es") and word[:-2] in known
+    return (
+        word in known
+        or (len(word) > 3 and (word[:-1] in known and word[-1] == "s"))
+        or (len(word) > 5 and word.endswith("es") and word[:-2] in known)
     )
 
 

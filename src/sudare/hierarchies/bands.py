@@ -52,8 +52,11 @@ def bands(widths: Sequence[float], origin: float, values: pa.Array, *, source: s
         endless = len(values) - int(pc.sum(pc.is_finite(values)).as_py() or 0)
         if endless:
             problems.append(
-                Problem(source, f"{endless:,} of {len(values):,} distinct values are not finite numbers.",
-                        "let them be missing values.")
+                Problem(
+                    source,
+                    f"{endless:,} of {len(values):,} distinct values are not finite numbers.",
+                    "let them be missing values.",
+                )
             )
     if problems:
         raise HierarchyError(problems)

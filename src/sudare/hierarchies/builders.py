@@ -88,8 +88,11 @@ def dates(levels: Sequence[str], values: pa.Array, *, source: str = "dates") -> 
     values = distinct(values)
     if not (pa.types.is_date(values.type) or pa.types.is_timestamp(values.type) or not len(values)):
         problems.append(
-            Problem(source, f"date levels need dates or times; this column holds {values.type}.",
-                    "write dates as 2024-03-05, or use a hierarchy file.")
+            Problem(
+                source,
+                f"date levels need dates or times; this column holds {values.type}.",
+                "write dates as 2024-03-05, or use a hierarchy file.",
+            )
         )
     if problems:
         raise HierarchyError(problems)

@@ -111,8 +111,10 @@ class Rows:
         top = codes[self.starts + self.lengths - 1]
         roots, first, count = np.unique(top, return_index=True, return_counts=True)
         if len(roots) > 1:
-            named = [f"'{labels[roots[i]]}'{self._on(np.flatnonzero(top == roots[i]))}"
-                     for i in np.lexsort((first, -count))[:_NAMED]]
+            named = [
+                f"'{labels[roots[i]]}'{self._on(np.flatnonzero(top == roots[i]))}"
+                for i in np.lexsort((first, -count))[:_NAMED]
+            ]
             yield (
                 f"there are {len(roots):,} roots, but a tree has one: {_listed(named, len(roots))}.",
                 "end every chain with the same label, such as *.",

@@ -67,8 +67,7 @@ class _Tree:
         self.labels, self.top = hierarchy.labels, hierarchy.depth
         self.counts, self.repeated = hierarchy.leaf_counts(), hierarchy.repeated_leaves()
         self.children = [
-            _children(parent, len(above))
-            for parent, above in zip(hierarchy.parents, hierarchy.labels[1:], strict=True)
+            _children(parent, len(above)) for parent, above in zip(hierarchy.parents, hierarchy.labels[1:], strict=True)
         ]
         self.caps = [0] * hierarchy.depth
         """How many children are printed on each level, below each group of the next."""

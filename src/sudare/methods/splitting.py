@@ -39,7 +39,7 @@ def split_down(table: Table, requirements: Requirements, mode: int, *, progress:
     if table.sets:
         raise UnsupportedError(
             f"top-down methods do not generalize item sets yet; got {', '.join(map(repr, table.sets))}.",
-            hint="give the column role: identifier, so that it is left out of the release.",
+            hint="leave it out of the policy, so that it is left out of the release.",
         )
     listener = progress or silent
     listener("prepare kernels", 0, 0)

@@ -89,9 +89,7 @@ class KmAnonymity:
             last = np.argsort(items, kind="stable")
             yield from self._longer(_Items(items, left, width), items[last], last, self.m - 1)
 
-    def _longer(
-        self, sets: _Items, prefix: NDArray[np.int64], last: NDArray[np.int64], more: int
-    ) -> Iterator[int]:
+    def _longer(self, sets: _Items, prefix: NDArray[np.int64], last: NDArray[np.int64], more: int) -> Iterator[int]:
         """Yield the rare combinations that extend the given ones by 1 to ``more`` items.
 
         ``prefix`` numbers the combination of each occurrence, ascending; ``last`` is the place of its last item.

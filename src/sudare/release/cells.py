@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -56,10 +57,14 @@ class Anything:
 Cell = str | Interval | Choice | Anything | None
 
 
-def parse_cell(text: str | None) -> Cell:
-    """Read a released cell; a plain value, or a label of a hierarchy, comes back as text."""
-    if text is None:
+def parse_cell(cell: Any) -> Cell:
+    """Read a released cell; a plain value, or a label of a hierarchy, comes back as text.
+
+    None and not-a-number (which is what pandas makes of a null) are missing values.
+    """
+    if cell is None or cell != cell:
         return None
+    text = str(cell)
     if text == "*":
         return Anything()
     if text.startswith("[") and text.endswith("]") and ", " in text:
@@ -68,7 +73,8 @@ def parse_cell(text: str | None) -> Cell:
     if text.startswith("{") and text.endswith("}"):
         return Choice(tuple(_members(text[1:-1])))
     if text.startswith('"'):
-        return str(json.loads(text))
+        with suppress(ValueError):  # not quoted by us, so it is what it is
+            return str(json.loads(text))
     return text
 
 
@@ -90,13 +96,18 @@ def _members(text: str) -> Iterator[str | None]:
 def cell_labels(cover: Cover) -> pa.DictionaryArray:
     """Return what a column shows in each class, as text with a dictionary (each different cell is written once)."""
     if cover.column.taxonomy is not None:
-        labels: list[str | None] = list(cover.column.taxonomy.labels)
+        labels: list[str | None] = [_label_text(label) for label in cover.column.taxonomy.labels]
         if cover.column.missing:
             labels[cover.column.taxonomy.path[-1, -1]] = None
         return _dictionary(cover.node.astype(np.int64), labels)
     if cover.column.positions is not None:
         return _interval_labels(cover)
     return _choice_labels(cover)
+
+
+def _label_text(label: str) -> str:
+    """Quote a label that could be taken for a set or for quoted text; bands and the root are meant as they look."""
+    return json.dumps(label, ensure_ascii=False) if _SPECIAL.search(label) and label[:1] not in ("*", "[") else label
 
 
 def value_texts(column: Column) -> list[str]:
@@ -106,6 +117,8 @@ def value_texts(column: Column) -> list[str]:
         return [str(value) for value in values.cast(pa.large_string()).to_pylist()]
     if pa.types.is_duration(values.type):
         return _duration_texts(values)
+    if pa.types.is_timestamp(values.type) and not values.type.tz and not np.any(column.positions % 86_400):
+        values = values.cast(pa.date32())  # midnights are days; pandas has no other way to say so
     if getattr(values.type, "unit", "") == "ns":
         return _nanosecond_texts(values)
     return [_number_text(value) for value in values.to_pylist()]

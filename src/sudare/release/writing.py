@@ -32,6 +32,11 @@ def check_target(target: Path) -> None:
     check_folder(target.parent)
 
 
+def is_text(target: Path) -> bool:
+    """Say whether a release of this name is text, where an empty field is a missing cell."""
+    return bool(ENDINGS.get(target.suffix.lower()))
+
+
 def write_table(table: pa.Table, path: Path) -> None:
     """Write a table; missing cells are nulls, and empty fields in text."""
     ending = path.suffix.lower()

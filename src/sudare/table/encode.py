@@ -19,6 +19,7 @@ from sudare.errors import DataError, Problem
 from sudare.table.column import Column, ItemSets, smallest
 
 _INTEGER = r"^[+-]?\d{1,18}$"
+_LONG_INTEGER = r"^[+-]?\d{1,38}$"  # as fractions, different ones would become the same
 _DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
 _TIME = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?$"
@@ -119,7 +120,11 @@ def numbers(name: str, cells: pa.Array, *, strict: bool) -> pa.Array:
 
 
 def positions(values: pa.Array) -> NDArray[np.float64]:
-    """Return where numbers, dates (in days) and times (in seconds) stand on their axis."""
+    """Return where ascending numbers, dates (in days) and times (in seconds) stand on their axis.
+
+    Only differences and their ratios count: whole numbers that a float does not hold start from their smallest, and
+    fractions whose range it does not hold are scaled down.
+    """
     kind = values.type
     if pa.types.is_date32(kind):
         return np.asarray(values.cast(pa.int32()).to_numpy(), dtype=np.float64)
@@ -129,7 +134,13 @@ def positions(values: pa.Array) -> NDArray[np.float64]:
         per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[getattr(kind, "unit", "ms")]
         whole = values.cast(pa.int32()).cast(pa.int64()) if pa.types.is_time32(kind) else values.cast(pa.int64())
         return np.asarray(whole.to_numpy() / per_second, dtype=np.float64)
-    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    if pa.types.is_integer(kind) and len(values) and max(abs(values[0].as_py()), abs(values[-1].as_py())) > 2**53:
+        whole = values.to_numpy()
+        return np.asarray((whole.astype(np.uint64) - whole[:1].astype(np.uint64)), dtype=np.float64)
+    places = np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    with np.errstate(over="ignore"):
+        too_wide = len(places) > 0 and np.isinf(places[-1] - places[0])
+    return places / 4 if too_wide else places
 
 
 def _plain(name: str, cells: pa.ChunkedArray | pa.Array, missing: Sequence[str]) -> pa.Array:
@@ -183,6 +194,7 @@ def _parsed(name: str, cells: pa.Array, *, strict: bool) -> pa.Array:
         distinct = trimmed.unique().drop_null()
     for pattern, kind in (
         (_INTEGER, pa.int64()),
+        (_LONG_INTEGER, pa.decimal128(38, 0)),
         (_DECIMAL, pa.float64()),
         (_DATE, pa.date32()),
         (_TIME, pa.timestamp("us")),
