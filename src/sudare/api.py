@@ -60,10 +60,9 @@ class Release:
 
 def load_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
     """Return a checked policy, from a file, a mapping, or a policy itself; everything wrong is said at once."""
-    known = {name: method.options for name, method in METHODS.items()}
     if isinstance(policy, str | Path):
-        return Policy.load(policy, methods=known)
-    return Policy.parse(policy, methods=known)
+        return Policy.load(policy, methods=METHODS)
+    return Policy.parse(policy, methods=METHODS)
 
 
 def anonymize(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -50,10 +50,6 @@ def _known_encoding(name: str) -> str:
     except (LookupError, ValueError):
         raise ValueError(f"{name!r} is not an encoding of text that Python knows") from None
     return name
-
-
-def _whole_if_it_is(number: float) -> float:
-    return int(number) if number == int(number) else number
 
 
 _Delimiter = Annotated[str, AfterValidator(_one_mark)]
@@ -145,7 +141,7 @@ class LDiversitySpec(_Requirement):
     """Each class holds l well-represented sensitive values."""
 
     model: Literal["l-diversity"]
-    l: Annotated[_Real, AfterValidator(_whole_if_it_is)]  # noqa: E741
+    l: Annotated[_Real, AfterValidator(lambda l: int(l) if l == int(l) else l)]  # noqa: E741
     column: str
     variant: Literal["distinct", "entropy", "recursive"] = "distinct"
     c: _Positive | None = None
@@ -311,11 +307,8 @@ class Policy(_Part):
         try:
             raw = path.read_bytes()
             text = raw.decode("utf-8-sig")
-            is_json = path.suffix.lower() == ".json"
-            data = (
-                json.loads(text, object_pairs_hook=_no_key_twice) if is_json
-                else yaml.load(text, Loader=_StrictLoader)
-            )  # fmt: skip
+            kind = "JSON" if path.suffix.lower() == ".json" else "YAML"
+            data = json.loads(text, object_pairs_hook=_unique) if kind == "JSON" else yaml.load(text, _StrictLoader)
         except FileNotFoundError:
             raise PolicyError(Problem(str(path), "there is no such file.")) from None
         except OSError as error:
@@ -329,27 +322,24 @@ class Policy(_Part):
             place = f" near line {mark.line + 1}, column {mark.column + 1}" if mark else ""
             if isinstance(error, json.JSONDecodeError):
                 place = f" near line {error.lineno}, column {error.colno}"
-            raise PolicyError(
-                Problem(str(path), f"is not well-formed {'JSON' if is_json else 'YAML'}{place}.")
-            ) from None
+            raise PolicyError(Problem(str(path), f"is not well-formed {kind}{place}.")) from None
         policy = cls.parse(data, **checks)
         policy._folder = path.parent
         policy._sha256 = hashlib.sha256(raw).hexdigest()
         return policy
 
     @classmethod
-    def parse(cls, data: Any, *, methods: Mapping[str, Mapping[str, Collection[Any]]] | None = None) -> Policy:
+    def parse(cls, data: Any, *, methods: Mapping[str, Any] | None = None) -> Policy:
         """Make a policy of a mapping, or raise one error that lists everything wrong with it.
 
-        ``methods`` names the known methods, their options and the values of each; with it, the ``method`` part is
-        checked in the same pass (the caller knows the methods, this module does not).
+        ``methods`` is the registry of methods; with it, the ``method`` part is checked in the same pass (the caller
+        knows the methods, this module does not).
         """
         if isinstance(data, Policy):
             return data
         if not isinstance(data, Mapping):
-            raise PolicyError(
-                Problem("", "a policy is a mapping with the keys version, columns and require.", "see `sudare init`.")
-            )
+            what = "a policy is a mapping with the keys version, columns and require."
+            raise PolicyError(what, hint="see `sudare init`.")
         problems: list[Problem] = []
         policy: Policy | None = None
         try:
@@ -364,30 +354,25 @@ class Policy(_Part):
 
 
 class _DuplicateKeyError(ValueError):
-    """A YAML mapping names one key twice; YAML would silently keep the last."""
+    """A mapping names one key twice; YAML and JSON would silently keep the last."""
 
 
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a mapping of what JSON holds between two braces; json itself would silently keep the last."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
+def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    """Make a mapping of pairs, unless a key is there twice."""
+    seen = set()
+    for key, _ in pairs:
+        if key in seen:
             raise _DuplicateKeyError(f"the key '{key}'")
-        found[key] = value
-    return found
+        seen.add(key)
+    return dict(pairs)
 
 
 class _StrictLoader(yaml.SafeLoader):
     """YAML as it is safe to read, with repeated keys refused."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, str | int | float | bool):
-                if key in seen:
-                    raise _DuplicateKeyError(f"the key '{key}'")
-                seen.add(key)
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        _unique([(key, None) for key in keys if isinstance(key, str | int | float | bool)])
         return super().construct_mapping(node, deep)
 
 
@@ -398,10 +383,11 @@ def _problem(details: Any) -> Problem:
     if len(path) > 2 and path[0] == "require" and path[2] in MODEL_NAMES:
         del path[2]  # the union's tag is not a key of the policy
     where = ".".join(path)
+    shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
     if path[-1:] == ["[key]"]:
         return Problem(path[0], f"the name {given!r} is not text.", "put it in quotation marks.")
     if kind in ("model_type", "model_attributes_type", "dict_type"):
-        return Problem(where, f"needs a mapping of keys{_got(given)}.", "write it as {key: value}.")
+        return Problem(where, f"needs a mapping of keys{shown}.", "write it as {key: value}.")
     if kind == "extra_forbidden":
         allowed = _keys_at(path[:-1], details["loc"])
         return Problem(where, f"is not a key here. Allowed: {', '.join(allowed)}.", did_you_mean(path[-1], allowed))
@@ -416,11 +402,7 @@ def _problem(details: Any) -> Problem:
         return Problem(where, "is missing.")
     if kind == "value_error":
         return Problem(where, f"{context['error']}.")
-    return Problem(where, f"{details['msg'][0].lower()}{details['msg'][1:]}{_got(given)}.")
-
-
-def _got(given: Any) -> str:
-    return f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
+    return Problem(where, f"{details['msg'][0].lower()}{details['msg'][1:]}{shown}.")
 
 
 def _keys_at(path: list[str], loc: tuple[Any, ...]) -> list[str]:
@@ -439,8 +421,6 @@ def _keys_at(path: list[str], loc: tuple[Any, ...]) -> list[str]:
 def _unfit(policy: Policy) -> list[Problem]:
     """Check what holds between the parts of a policy that is well formed in itself."""
     problems = []
-    if "" in policy.columns:
-        problems.append(Problem("columns", "a column has no name.", "name it in the table first, or leave it out."))
     if not policy.quasi:
         problems.append(
             Problem("columns", "no column has role: quasi.", "mark the columns an intruder may know from elsewhere.")
@@ -488,43 +468,27 @@ def _roughly_unfit(data: Mapping[str, Any]) -> list[Problem]:
     columns, require = data.get("columns"), data.get("require")
     if not isinstance(columns, Mapping) or not isinstance(require, list):
         return []
-    problems: list[Problem] = []
+    known, problems = [str(name) for name in columns], []
     for number, spec in enumerate(require):
         if not isinstance(spec, Mapping):
             continue
         several = spec.get("columns")
-        named = [spec.get("column"), *(several if isinstance(several, list) else [])]
-        problems += [
-            Problem(
-                f"require.{number}.column",
-                f"'{name}' is not a column of this policy.",
-                did_you_mean(name, map(str, columns)),
-            )
-            for name in named
-            if isinstance(name, str) and name not in columns
-        ]
+        for name in [spec.get("column"), *(several if isinstance(several, list) else [])]:
+            if isinstance(name, str) and name not in known:
+                what = f"'{name}' is not a column of this policy."
+                problems.append(Problem(f"require.{number}.column", what, did_you_mean(name, known)))
     return problems
 
 
-def _method_problems(method: Any, methods: Mapping[str, Mapping[str, Collection[Any]]] | None) -> list[Problem]:
+def _method_problems(method: Any, methods: Mapping[str, Any] | None) -> list[Problem]:
     if methods is None or not isinstance(method, Mapping):
         return []
     name = method.get("name", "top-down")
     if not isinstance(name, str) or name not in methods:
-        return [
-            Problem(
-                "method.name",
-                f"'{name}' is not a method. Allowed: {', '.join(methods)}.",
-                did_you_mean(str(name), methods),
-            )
-        ]
-    options, problems = methods[name], []
-    for key, value in method.items():
-        if key != "name" and key not in options:
-            what = f"is not an option of {name}. Allowed: {', '.join(options) or 'none'}."
-            problems.append(Problem(f"method.{key}", what, did_you_mean(str(key), options)))
-        elif key != "name" and value not in options[key]:
-            words = [str(word) for word in options[key]]
-            what = f"got {value!r}. Allowed: {', '.join(words)}."
-            problems.append(Problem(f"method.{key}", what, did_you_mean(str(value), words)))
-    return problems
+        what = f"'{name}' is not a method. Allowed: {', '.join(methods)}."
+        return [Problem("method.name", what, did_you_mean(str(name), methods))]
+    options = methods[name].options
+    what = f"is not an option of {name}. Allowed: {', '.join(options) or 'none'}."
+    unknown = [key for key in method if key != "name" and key not in options]
+    problems = [Problem(f"method.{key}", what, did_you_mean(str(key), options)) for key in unknown]
+    return problems + list(methods[name].problems(method))

@@ -13,8 +13,21 @@ from sudare.hierarchies import from_csv, levels, missing_values
 from sudare.policy import Policy
 
 COLUMNS = [
-    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
-    "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income",
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
 ]
 
 
@@ -69,7 +82,14 @@ def test_age_bands():
 def test_the_policy():
     policy = Policy.load(adult_policy())
     assert policy.quasi == [
-        "age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country",
+        "age",
+        "workclass",
+        "education-num",
+        "marital-status",
+        "occupation",
+        "race",
+        "sex",
+        "native-country",
     ]
     assert policy.sensitive == ["income"]
     assert policy.named("insensitive") == ["hours-per-week"]

@@ -45,9 +45,7 @@ FREE = [
 def tables(draw, shapes, columns=names):
     rows = draw(st.integers(1, 30))
     found = draw(st.lists(columns, min_size=1, max_size=5, unique=True))
-    cells = [
-        draw(st.lists(st.none() | draw(st.sampled_from(shapes)), min_size=rows, max_size=rows)) for _ in found
-    ]
+    cells = [draw(st.lists(st.none() | draw(st.sampled_from(shapes)), min_size=rows, max_size=rows)) for _ in found]
     return pa.table([pa.array(column) for column in cells], names=found)
 
 

@@ -102,7 +102,9 @@ def test_bands_of_enormous_numbers():
 
 @given(
     values=st.lists(st.integers(-10_000, 10_000), min_size=1, unique=True),
-    width=st.integers(1, 50), ratio=st.integers(2, 5), origin=st.integers(-100, 100),
+    width=st.integers(1, 50),
+    ratio=st.integers(2, 5),
+    origin=st.integers(-100, 100),
 )
 def test_whole_numbers_lie_in_their_bands_and_bands_nest(values, width, ratio, origin):
     hierarchy = bands([width, width * ratio], origin, pa.array(values))

@@ -132,8 +132,13 @@ def test_all_problems_come_together(tmp_path):
     with pytest.raises(HierarchyError) as caught:
         read(tmp_path, text)
     message = str(caught.value)
-    for part in ("label is empty (line 4)", "depth is uneven: 1 leaf (line 3)", "there are 2 roots",
-                 "the leaf 'a' has 2 parents", "'X' is a leaf (line 6)"):
+    for part in (
+        "label is empty (line 4)",
+        "depth is uneven: 1 leaf (line 3)",
+        "there are 2 roots",
+        "the leaf 'a' has 2 parents",
+        "'X' is a leaf (line 6)",
+    ):
         assert part in message
     assert message.startswith(f"{len(caught.value.problems)} problems in the hierarchies:")
 
@@ -198,7 +203,11 @@ def test_a_nested_file_keeps_its_text(tmp_path):
     path = tmp_path / "codes.yaml"
     path.write_text("North: [NO, SE, 007]\nSouth:\n  IT:\n  'null': ~\n", encoding="utf-8")
     assert rows(load(path)) == [
-        ("NO", "North", "*"), ("SE", "North", "*"), ("007", "North", "*"), ("IT", "South", "*"), ("null", "South", "*"),
+        ("NO", "North", "*"),
+        ("SE", "North", "*"),
+        ("007", "North", "*"),
+        ("IT", "South", "*"),
+        ("null", "South", "*"),
     ]
     path = tmp_path / "codes.json"
     path.write_text('{"All": {"A": ["x", "1"], "B": {"y": null}}}', encoding="utf-8")
@@ -226,7 +235,9 @@ def test_load_reads_csv_by_any_other_name(tmp_path):
 @given(
     labels=st.lists(
         st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1).filter(lambda t: t.strip()),
-        min_size=3, max_size=12, unique=True,
+        min_size=3,
+        max_size=12,
+        unique=True,
     ),
     delimiter=st.sampled_from([";", ",", "\t"]),
 )

@@ -51,9 +51,7 @@ def test_distinct_diversity(grouping, l):  # noqa: E741
 def test_entropy_diversity(grouping, l):  # noqa: E741
     model, groups = LDiversity(l, NAME, "entropy"), as_groups(grouping)
     assert model.measure(groups) == pytest.approx([math.exp(naive.entropy(group)) for group in grouping])
-    assert model.holds(groups).tolist() == [
-        naive.entropy(group) >= math.log(l) - naive.TOLERANCE for group in grouping
-    ]
+    assert model.holds(groups).tolist() == [naive.entropy(group) >= math.log(l) - naive.TOLERANCE for group in grouping]
 
 
 @settings(deadline=None)

@@ -1,0 +1,178 @@
+"""Stopped at any moment: the release is there whole and proven, or it is not there at all."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import stat
+import subprocess
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import sudare
+from sudare.errors import SudareError
+from sudare.release.placing import PREFIX
+
+from .people import command, line
+
+RUNS = 12
+ROWS = 150_000
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A table that takes a second or two, its policy, and how long a run takes."""
+    folder = tmp_path_factory.mktemp("table")
+    draw = np.random.default_rng(1)
+    jobs = np.array([f"job {number}" for number in range(60)])
+    cells = {
+        "age": draw.integers(0, 90, ROWS),
+        "zip": draw.integers(10_000, 99_999, ROWS),
+        "job": jobs[draw.integers(0, 60, ROWS)],
+        "disease": draw.integers(0, 30, ROWS),
+    }
+    pyarrow.csv.write_csv(pa.table(cells), folder / "people.csv")
+    columns = {name: {"role": "quasi"} for name in ("age", "zip", "job")} | {"disease": {"role": "sensitive"}}
+    for name, k in (("policy.json", 5), ("other.json", 7)):
+        rules = {"columns": columns, "require": [{"model": "k-anonymity", "k": k}]}
+        (folder / name).write_text(json.dumps(rules))
+    given = arguments(folder, folder / "first.csv")
+    assert command(*given).returncode == 0  # loads the compiled kernels into the cache
+    started = time.perf_counter()
+    assert command(*given).returncode == 0
+    return folder, time.perf_counter() - started
+
+
+def arguments(folder, out, policy="policy.json"):
+    return ["anonymize", folder / "people.csv", "--policy", folder / policy, "--out", out, "--quiet"]
+
+
+def stopped(given, delay, number):
+    """Start the command, send it a signal after a while, and return it once it has ended."""
+    with subprocess.Popen(line(*given), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(delay)
+        process.send_signal(number)
+        process.said = process.communicate(timeout=60)
+    return process
+
+
+def delays(duration, count=RUNS):
+    """Moments spread over a run, each at random within its share of it."""
+    return [duration * (number + random.random()) / count for number in range(count)]
+
+
+def check_whole_or_absent(out, policy):
+    """The release is there, with a certificate, and is proven by both; or it is not there."""
+    if out.exists():
+        certificate = json.loads(out.with_name(f"{out.name}.sudare.json").read_text())
+        assert certificate["rows_in"] == ROWS
+        assert sudare.audit(out, policy).passed
+    return out.exists()
+
+
+def leftovers(folder):
+    return [path for path in folder.iterdir() if path.name.startswith(PREFIX)]
+
+
+def test_killed_at_any_time(table, tmp_path):
+    folder, duration = table
+    out, swept = tmp_path / "release.csv", 0
+    for delay in delays(duration):
+        stopped(arguments(folder, out), delay, signal.SIGKILL)
+        check_whole_or_absent(out, folder / "policy.json")
+        swept += len(leftovers(tmp_path))
+        out.unlink(missing_ok=True)
+    assert swept  # or the moments were badly chosen
+    assert len(leftovers(tmp_path)) <= 1  # each run removes what the one before it left
+    assert command(*arguments(folder, out)).returncode == 0
+    assert check_whole_or_absent(out, folder / "policy.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["release.csv", "release.csv.sudare.json"]
+
+
+def test_killed_while_overwriting(table, tmp_path):
+    """Never the old release beside the new certificate, or the other way round, with an audit that passes."""
+    folder, duration = table
+    out = tmp_path / "release.csv"
+    assert command(*arguments(folder, out)).returncode == 0
+    old = out.read_bytes()
+    beside = out.with_name("release.csv.sudare.json")
+    # most of the moments are late, where the files are exchanged
+    for delay in [*delays(duration, 3), *(duration * random.uniform(0.7, 1.0) for _ in range(5))]:
+        stopped(arguments(folder, out, "other.json"), delay, signal.SIGKILL)
+        if not out.exists():
+            continue
+        is_old = out.read_bytes() == old
+        certificate = json.loads(beside.read_text())
+        passed = sudare.audit(out, folder / ("policy.json" if is_old else "other.json")).passed
+        assert passed
+        [promise] = [one for one in certificate["guarantees"] if one["model"] == "k-anonymity"]
+        assert promise["required"] == (5 if is_old else 7)
+
+
+def test_a_mixed_pair_never_passes(table, tmp_path):
+    """What the order of placing guards against: the audit would notice it, too."""
+    folder, _ = table
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    assert command(*arguments(folder, first)).returncode == 0
+    assert command(*arguments(folder, second, "other.json")).returncode == 0
+    (tmp_path / "second.csv.sudare.json").replace(tmp_path / "first.csv.sudare.json")
+    report = sudare.audit(first, folder / "policy.json")
+    assert not report.passed
+    with pytest.raises(SudareError, match="is not the digest of this file"):
+        report.raise_if_failed()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_asked_to_stop(table, tmp_path, number):
+    """It ends in order: no folder is left, and the exit code says why it ended."""
+    folder, duration = table
+    out = tmp_path / "release.csv"
+    for delay in delays(0.85 * duration, 5):
+        process = stopped(arguments(folder, out), 0.15 * duration + delay, number)
+        done = check_whole_or_absent(out, folder / "policy.json")
+        assert leftovers(tmp_path) == []
+        if not done:
+            assert list(tmp_path.iterdir()) == []
+            # on a busy machine the interpreter may still be on its way to our handlers
+            assert process.returncode in (128 + number, -number)
+            if process.returncode > 0:
+                assert process.said == ("", "sudare: stopped; nothing was left behind.\n")
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+
+def test_asked_to_stop_with_json(table, tmp_path):
+    folder, duration = table
+    process = stopped([*arguments(folder, tmp_path / "release.csv"), "--json"], duration / 2, signal.SIGTERM)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert json.loads(process.said[0])["error"]["exit_code"] == 128 + signal.SIGTERM
+
+
+def test_the_folder_is_private_while_it_is_there(table, tmp_path):
+    folder, _ = table
+    modes = set()
+    with subprocess.Popen(line(*arguments(folder, tmp_path / "release.csv"))) as process:
+        while process.poll() is None:
+            for path in leftovers(tmp_path):
+                try:
+                    modes.add(stat.S_IMODE(path.stat().st_mode))
+                except FileNotFoundError:
+                    break
+            time.sleep(0.005)
+    assert modes == {0o700}
+    assert process.returncode == 0
+    assert leftovers(tmp_path) == []
+
+
+def test_two_at_once(table, tmp_path):
+    """A run does not sweep away the folder of another that is still at work."""
+    folder, _ = table
+    runs = [subprocess.Popen(line(*arguments(folder, tmp_path / f"{name}.csv"))) for name in "ab"]
+    assert [run.wait(timeout=120) for run in runs] == [0, 0]
+    assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["a.csv", "b.csv"]
+    assert leftovers(tmp_path) == []
