@@ -25,12 +25,21 @@ from sudare.errors import (
     did_you_mean,
 )
 from sudare.methods import METHODS
-from sudare.models import MODELS, Requirements
-from sudare.policy import ColumnSpec, Policy, TClosenessSpec
+from sudare.models import MODELS, Requirements, named_codes
+from sudare.policy import AlphaKAnonymitySpec, ColumnSpec, Policy, TClosenessSpec
 from sudare.progress import Listener, silent
-from sudare.release import certificate_path, check_target, is_text, place, private_folder, render, write_table
+from sudare.release import (
+    certificate_path,
+    check_target,
+    is_text,
+    kind_name,
+    place,
+    private_folder,
+    render,
+    write_table,
+)
 from sudare.release.certificate import make_certificate
-from sudare.table import Column, ItemSets, Table, encode_column, encode_items
+from sudare.table import Column, ItemSets, Table, encode_column, encode_items, plain_numbers
 
 Data = Any
 """A path, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation."""
@@ -85,7 +94,7 @@ def anonymize(
     entry, options = _method(checked, method)
     target = Path(out) if out is not None else None
     if target is not None:
-        _check_out(target, data)
+        _check_out(target, data, policy, checked)
     seconds: dict[str, float] = {}
 
     with _timed("read", seconds, listener):
@@ -112,7 +121,7 @@ def anonymize(
             written = folder / f"release{target.suffix if target else '.parquet'}"
             write_table(_typed(rows, checked) if _is_text(data) and not text_out else rows, written)
         with _timed("audit", seconds, listener):
-            report = audit_release(written, checked)
+            report = audit_release(written, checked, scratch=folder)
             report.raise_if_failed()
         certificate = make_certificate(
             shown=shown,
@@ -201,7 +210,7 @@ def read(data: Data, policy: Policy) -> tuple[pa.Table, Callable[[pa.Table], Any
         # identifiers are not read, but a policy that names one which is not there is a mistake
         engines.check_columns(path.name, policy.columns, engines.file_columns(path, form))
         return _without_views(engines.read_file(path, names, form)), lambda table: table
-    arrow, give_back = engines.adopt(data)
+    arrow, give_back = engines.adopt(data, policy.columns)
     engines.check_columns("the table", policy.columns, arrow.schema.names)
     return _without_views(arrow.select(names)), give_back
 
@@ -213,12 +222,16 @@ def _without_views(arrow: pa.Table) -> pa.Table:
             arrow = arrow.set_column(index, column.name, arrow.column(index).cast(pa.large_string()))
         elif pa.types.is_binary_view(column.type):
             arrow = arrow.set_column(index, column.name, arrow.column(index).cast(pa.large_binary()))
+        elif pa.types.is_list_view(column.type) or pa.types.is_large_list_view(column.type):
+            # Arrow's own cast of these gives lists with wrong ends
+            rows = arrow.column(index).to_pylist()
+            arrow = arrow.set_column(index, column.name, pa.array(rows, pa.large_list(column.type.value_type)))
     return arrow
 
 
 def encode(arrow: pa.Table, policy: Policy, *, blanks_are_missing: bool = False) -> Table:
     """Encode a table as the policy describes it; what is wrong with any of its columns is said at once."""
-    tokens = [text for text in policy.source.missing if text or blanks_are_missing]
+    tokens = [text for text in policy.source.missing if text] + ([""] if blanks_are_missing else [])
     problems: list[Problem] = []
     quasi: dict[str, Column | ItemSets] = {}
     sensitive: dict[str, Column] = {}
@@ -233,7 +246,7 @@ def encode(arrow: pa.Table, policy: Policy, *, blanks_are_missing: bool = False)
             problems += error.problems
             continue
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            kind = arrow.schema.field(name).type
+            kind = kind_name(arrow.schema.field(name).type)
             problems.append(Problem(f"column '{name}'", f"holds {kind}, which cannot be {spec.role}."))
             continue
         if spec.role == "quasi":
@@ -244,6 +257,7 @@ def encode(arrow: pa.Table, policy: Policy, *, blanks_are_missing: bool = False)
             subject = encoded
         else:
             sensitive[name] = encoded
+    problems += _unknown_values(policy, sensitive)
     if problems:
         raise DataError(problems)
     carried = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
@@ -261,6 +275,18 @@ def _encode_cells(
     tree = hierarchies.build(spec.hierarchy, column.values, folder=policy.folder, column=name)
     order, taxonomy = tree.taxonomy(column.values, column.missing)
     return column.reordered(order, taxonomy)
+
+
+def _unknown_values(policy: Policy, sensitive: Mapping[str, Column]) -> list[Problem]:
+    """Find values that a promise names and the data does not have: misspelled, it would promise nothing."""
+    problems = []
+    for number, spec in enumerate(policy.require):
+        if isinstance(spec, AlphaKAnonymitySpec) and spec.values and spec.column in sensitive:
+            absent = named_codes(sensitive[spec.column], spec.values).count(-1)
+            if absent:
+                what = f"names {absent} values that column '{spec.column}' does not have."
+                problems.append(Problem(f"require.{number}.values", what, "write them as they are in the data."))
+    return problems
 
 
 def _measured_by_tree(name: str, policy: Policy) -> bool:
@@ -286,10 +312,15 @@ def _method(policy: Policy, override: str | None) -> tuple[Any, dict[str, Any]]:
     return METHODS[override], {}
 
 
-def _check_out(target: Path, data: Data) -> None:
+def _check_out(target: Path, data: Data, policy: Any, checked: Policy) -> None:
     check_target(target)
-    if isinstance(data, str | Path) and target.exists() and Path(data).exists() and target.samefile(data):
-        raise TargetError(Problem(str(target), "is the source itself.", "choose another name for the release."))
+    given_trees = [spec.hierarchy.file for spec in checked.columns.values() if spec.hierarchy is not None]
+    trees = [checked.folder / file for file in given_trees if file is not None]
+    for path in (target, certificate_path(target)):
+        for given in (data, policy, *trees):
+            if isinstance(given, str | Path) and path.exists() and Path(given).exists() and path.samefile(given):
+                what = "is the source itself." if given is data else "is part of the policy."
+                raise TargetError(Problem(str(path), what, "choose another name for the release."))
 
 
 def _is_text(data: Data) -> bool:
@@ -298,14 +329,10 @@ def _is_text(data: Data) -> bool:
 
 def _typed(rows: pa.Table, policy: Policy) -> pa.Table:
     """Give carried columns that came as text the type they look like, for formats that have types."""
-    from sudare.table.encode import numbers
-
     for index, name in enumerate(rows.schema.names):
         spec, column = policy.columns[name], rows.column(name)
         if spec.role in ("sensitive", "insensitive") and spec.kind != "categorical" and pa.types.is_string(column.type):
-            cells = numbers(name, column.combine_chunks().cast(pa.large_string()), strict=False)
-            if not pa.types.is_large_string(cells.type):
-                rows = rows.set_column(index, name, cells)
+            rows = rows.set_column(index, name, plain_numbers(name, column.combine_chunks()))
     return rows
 
 

@@ -292,7 +292,9 @@ def _show_release(out: Path, certificate: dict[str, Any]) -> None:
 def _show_guarantees(guarantees: list[dict[str, Any]]) -> None:
     for one in guarantees:
         asked = ", ".join(f"{key} = {value}" for key, value in one["parameters"].items() if value)
-        typer.echo(f"  proven: {one['model']}{f' ({asked})' if asked else ''}; achieved {_figure(one['achieved'])}")
+        achieved = f"; achieved {_figure(one['achieved'])}" if one["required"] else ""
+        note = f" Note: {one['note']}" if one["note"] else ""
+        typer.echo(f"  proven: {one['model']}{f' ({asked})' if asked else ''}{achieved}{note}")
 
 
 def _figure(value: Any) -> str:

@@ -14,7 +14,7 @@ ROOMS = {
     "errors": set(),
     "progress": set(),
     "kernels": {"kernels"},
-    "policy": {"errors"},
+    "policy": {"errors", "policy"},
     "table": TABLE,
     "hierarchies": TABLE | {"hierarchies"},
     "models": TABLE | {"models"},

@@ -118,11 +118,10 @@ class Judgement:
 
 def build_classes(connection: Any, release: Release, policy: Policy) -> Classes:
     """Read the columns the requirements need, and number the classes."""
-    used = {column for spec in policy.require if (column := getattr(spec, "column", None))}
+    used = {column for spec in policy.require if (column := getattr(spec, "column", None)) is not None}
     quasi = {name: f"q{number}" for number, name in enumerate(policy.quasi)}
     sensitive = {name: f"s{number}" for number, name in enumerate(policy.sensitive) if name in used}
-    counts_subjects = any(getattr(spec, "count", "") == "subjects" for spec in policy.require)
-    rows = _load(connection, release, policy, quasi, sensitive, policy.subject if counts_subjects else None)
+    rows = _load(connection, release, policy, quasi, sensitive, policy.subject if policy.counts_subjects else None)
     keys = ", ".join(quasi.values())
     connection.execute(f"""
         CREATE TEMP TABLE class AS

@@ -107,11 +107,15 @@ def _order(classes: Classes, column: str) -> str:
             raise DataError(Problem(column, f"distinct values that are not in the order the policy gives: {unknown}."))
         ranked = f"{whole} LEFT JOIN rank USING (label)"
         return f"SELECT value_id, row_number() OVER (ORDER BY rank NULLS LAST) FROM {ranked}"
-    number = f"CASE WHEN regexp_full_match(label, '{_NUMBER}') THEN TRY_CAST(label AS DOUBLE) END"
-    instant = "CASE WHEN isfinite(TRY_CAST(label AS TIMESTAMP)) THEN TRY_CAST(label AS TIMESTAMP) END"
+    kind = classes.policy.columns[column].kind
+    # Leading zeros speak for codes, unless the policy speaks for numbers; and only ISO dates are dates.
+    codes = "false" if kind == "numeric" else "regexp_matches(label, '^[+-]?0[0-9]')"
+    number = f"CASE WHEN regexp_full_match(label, '{_NUMBER}') AND NOT {codes} THEN TRY_CAST(label AS DOUBLE) END"
+    moment = "regexp_matches(label, '^[0-9]{4}-[0-9]{2}-[0-9]{2}')"
+    instant = f"CASE WHEN {moment} AND isfinite(TRY_CAST(label AS TIMESTAMP)) THEN TRY_CAST(label AS TIMESTAMP) END"
     [(numbers, instants, labels)] = classes.run(f"SELECT count({number}), count({instant}), count(label) FROM {whole}")
     key = number if numbers == labels else instant if instants == labels else "label"
-    if classes.policy.columns[column].kind == "categorical":
+    if kind == "categorical":
         key = "label"
     # Numbers too large to differ as DOUBLE still have one order, the same on every machine.
     return f"SELECT value_id, row_number() OVER (ORDER BY {key} NULLS LAST, label NULLS LAST) FROM {whole}"

@@ -20,6 +20,7 @@ from sudare.audit.definitions import (
     k_anonymity,
     km_anonymity,
     l_diversity,
+    subjects_apart,
 )
 from sudare.audit.reading import Release, open_release
 from sudare.audit.verdict import AuditReport, Guarantee
@@ -43,24 +44,28 @@ def audit_release(
     policy: Policy,
     *,
     certificate: Mapping[str, Any] | None = None,
+    scratch: Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> AuditReport:
     """Prove every promise of a policy on a release, from the release alone.
 
     ``release`` is the path of a CSV, Parquet or Arrow file, or an Arrow table. With a ``certificate`` the file
     must also be the one it speaks of. The report says what holds and what does not; only a release that cannot
-    be read raises, as :class:`~sudare.errors.DataError`. ``progress`` is told each step in words.
+    be read raises, as :class:`~sudare.errors.DataError`. What does not fit into memory goes to the folder ``scratch``,
+    or to a temporary one. ``progress`` is told each step in words.
     """
     started = time.perf_counter()
     say = progress or (lambda _: None)
     say("reading the release")
     opened = open_release(release, policy)
     guarantees = []
-    with _database() as connection, _no_values_in_errors(opened.where):
+    with _database(scratch) as connection, _no_values_in_errors(opened.where):
         classes = build_classes(connection, opened, policy)
         for spec in policy.require:
             say(f"proving {spec.model}")
             guarantees.append(DEFINITIONS[spec.model](classes, spec))
+        if policy.counts_subjects and policy.release.subjects == "per-class":
+            guarantees.append(subjects_apart(classes))
         rows, count = classes.rows, classes.count
     guarantees += _columns_kept_back(opened, policy)
     problems = [] if certificate is None else _integrity(opened, rows, certificate)
@@ -78,9 +83,9 @@ def audit_release(
 
 
 @contextmanager
-def _database() -> Iterator[Any]:
+def _database(scratch: Path | None) -> Iterator[Any]:
     """Open an empty database in memory that reaches for nothing outside, and leaves nothing behind."""
-    with tempfile.TemporaryDirectory(prefix="sudare-audit-") as folder:
+    with tempfile.TemporaryDirectory(prefix="sudare-audit-", dir=scratch) as folder:
         connection = duckdb.connect(
             config={
                 "temp_directory": folder,
@@ -107,10 +112,15 @@ def _no_values_in_errors(where: str) -> Iterator[None]:
 
 
 def _columns_kept_back(release: Release, policy: Policy) -> list[Guarantee]:
-    """Show that no identifier is in the release, and no column that the policy does not name."""
+    """Show that no identifier is in the release, and no column that the policy does not name.
+
+    A subject that no promise counts is an identifier.
+    """
     identifiers = policy.named("identifier")
     found = [name for name in identifiers if name in release.names]
     unnamed = [name for name in release.names if name not in policy.columns]
+    if policy.subject in release.names and not policy.counts_subjects:
+        found.append(str(policy.subject))
     return [
         Guarantee(
             model="identifiers absent",

@@ -25,7 +25,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from sudare.errors import DataError, Problem, did_you_mean
-from sudare.policy import KAnonymitySpec, Policy
+from sudare.policy import Policy
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
@@ -259,8 +259,7 @@ def _unreadable_columns(names: Sequence[str], policy: Policy) -> list[Problem]:
     unknown = len(twice) - len(problems)
     if unknown:
         problems.append(Problem("header", f"column names that occur more than once: {unknown}."))
-    counts_subjects = any(isinstance(spec, KAnonymitySpec) and spec.count == "subjects" for spec in policy.require)
-    needed = [*policy.quasi, *policy.sensitive, *(policy.named("subject") if counts_subjects else ())]
+    needed = [*policy.quasi, *policy.sensitive, *(policy.named("subject") if policy.counts_subjects else ())]
     hints = names if any(name in policy.columns for name in names) else ()
     return problems + [
         Problem(name, "is not a column of the release.", did_you_mean(name, hints))

@@ -10,6 +10,7 @@ import yaml
 
 from sudare.draft.facts import Facts, look
 from sudare.draft.guesses import Guess, guess_roles
+from sudare.draft.headers import check_header
 from sudare.errors import DataError, Problem
 
 K = 5
@@ -64,6 +65,7 @@ def _check(table: pa.Table) -> None:
         )
     if not table.num_rows:
         raise DataError("the table has no records, so there is nothing to look at.", hint="draft from a filled table.")
+    check_header(table)
 
 
 def _columns(guesses: Mapping[str, Guess]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pyarrow as pa
@@ -11,20 +11,22 @@ from sudare.engines.files import check_names
 from sudare.errors import DataError, Problem
 
 GiveBack = Callable[[pa.Table], Any]
+Columns = Collection[str] | None
 _ODD_CELLS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 """What Arrow raises where cells have no common type; its messages quote the cell."""
 _PLAIN = "make it of one plain type, or leave it out of the table."
 
 
-def adopt(data: Any) -> tuple[pa.Table, GiveBack]:
+def adopt(data: Any, columns: Columns = None) -> tuple[pa.Table, GiveBack]:
     """Return a table's content as Arrow, and a function that turns Arrow into that kind of table again.
 
-    The given object is never changed; row numbers and indices are not part of the data.
+    The given object is never changed; row numbers and indices are not part of the data. With ``columns`` others may
+    be left out, where they would have to be converted first.
     """
     libraries = (kind.__module__.partition(".")[0].lstrip("_") for kind in type(data).__mro__)
     library = next((name for name in libraries if name in _ADOPTERS), "")
     try:
-        table, back = _ADOPTERS.get(library, _from_protocol)(data)
+        table, back = _ADOPTERS.get(library, _from_protocol)(data, columns)
     except _ODD_CELLS:
         raise DataError(Problem("the table", "a column mixes types or holds objects.", _PLAIN)) from None
     check_names("the table", table.schema.names)
@@ -33,7 +35,7 @@ def adopt(data: Any) -> tuple[pa.Table, GiveBack]:
     return table.replace_schema_metadata(None), back
 
 
-def _from_pandas(data: Any) -> tuple[pa.Table, GiveBack]:
+def _from_pandas(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
     import pandas
 
     if not isinstance(data, pandas.DataFrame):
@@ -41,12 +43,30 @@ def _from_pandas(data: Any) -> tuple[pa.Table, GiveBack]:
     names = [str(name) for name in data.columns]
     check_names("the table", names)  # pandas allows one name twice, Arrow's conversion does not
     frame = data.set_axis(names, axis=1)
+    if columns is not None:
+        names = [name for name in names if name in columns]
+        frame = frame[names]
     try:
-        return pa.Table.from_pandas(frame, preserve_index=False), lambda table: table.to_pandas()
+        return pa.Table.from_pandas(frame, preserve_index=False), _to_pandas
     except _ODD_CELLS:
         odd = [name for name in names if not _converts(frame[[name]])]
         what = "mixes types or holds objects."
         raise DataError([Problem(f"column '{name}'", what, _PLAIN) for name in odd]) from None
+
+
+def _to_pandas(table: pa.Table) -> Any:
+    """Return a DataFrame; whole numbers and truth values with missing cells stay what they are."""
+    import pandas
+
+    frame = table.to_pandas()
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        if column.null_count and (pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)):
+            kinds = {pa.bool_(): pandas.BooleanDtype()}
+            for size in (8, 16, 32, 64):
+                kinds[getattr(pa, f"int{size}")()] = getattr(pandas, f"Int{size}Dtype")()
+                kinds[getattr(pa, f"uint{size}")()] = getattr(pandas, f"UInt{size}Dtype")()
+            frame[name] = column.to_pandas(types_mapper=kinds.get)
+    return frame
 
 
 def _converts(frame: Any) -> bool:
@@ -57,7 +77,7 @@ def _converts(frame: Any) -> bool:
     return True
 
 
-def _from_polars(data: Any) -> tuple[pa.Table, GiveBack]:
+def _from_polars(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
     import polars
 
     if not isinstance(data, polars.DataFrame | polars.LazyFrame):
@@ -67,7 +87,7 @@ def _from_polars(data: Any) -> tuple[pa.Table, GiveBack]:
     return data.to_arrow(), polars.from_arrow
 
 
-def _from_duckdb(data: Any) -> tuple[pa.Table, GiveBack]:
+def _from_duckdb(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
     import duckdb
 
     if not isinstance(data, duckdb.DuckDBPyRelation):
@@ -76,7 +96,7 @@ def _from_duckdb(data: Any) -> tuple[pa.Table, GiveBack]:
     return found if isinstance(found, pa.Table) else found.read_all(), lambda table: duckdb.from_arrow(table)
 
 
-def _from_protocol(data: Any) -> tuple[pa.Table, GiveBack]:
+def _from_protocol(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
     if isinstance(data, pa.Table):
         return data, lambda table: table
     if isinstance(data, pa.RecordBatch):
@@ -96,7 +116,7 @@ def _unknown(data: Any) -> DataError:
     )
 
 
-_ADOPTERS: dict[str, Callable[[Any], tuple[pa.Table, GiveBack]]] = {
+_ADOPTERS: dict[str, Callable[[Any, Columns], tuple[pa.Table, GiveBack]]] = {
     "pandas": _from_pandas,
     "polars": _from_polars,
     "duckdb": _from_duckdb,

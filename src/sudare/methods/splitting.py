@@ -49,10 +49,31 @@ def split_down(table: Table, requirements: Requirements, mode: int, *, progress:
         raise PolicyUnmetError(unmet)
     partition = job.run(listener)
     if partition.suppressed and requirements.depends_on_whole and not _holds_after_all(table, requirements, partition):
-        # leaving records out moved the whole release's distribution, which the limits are measured against
-        again = _Job(table, Requirements(requirements.models), mode)
-        partition = again.run(lambda _, done, total: listener("decide again", done, total))
+        partition = _split_the_rest(table, requirements, partition, mode, listener)
     return partition
+
+
+def _split_the_rest(
+    table: Table, requirements: Requirements, partition: Partition, mode: int, listener: Listener
+) -> Partition:
+    """Split what is released once more, and leave nothing else out.
+
+    Leaving records out moved the distribution of the whole release, which the limits are measured against; this time
+    they are measured against that of the records that stay. If these cannot keep the requirements, all records stay.
+    """
+
+    def again(stage: str, done: float, total: float) -> None:
+        listener("decide again", done, total)
+
+    kept = np.flatnonzero(partition.classes != SUPPRESSED)
+    requirements = Requirements(requirements.models)
+    rest = _Job(table.taken(kept), requirements, mode)
+    if requirements.unmet(rest.whole):
+        return _Job(table, requirements, mode).run(again)
+    found = rest.run(again)
+    classes = np.full(table.rows, SUPPRESSED, dtype=np.int64)
+    classes[kept] = found.classes
+    return Partition(classes, found.count)
 
 
 class _Job:

@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from sudare.models.alpha_k_anonymity import AlphaKAnonymity
+from sudare.models.alpha_k_anonymity import AlphaKAnonymity, named_codes
 from sudare.models.beta_likeness import BetaLikeness
 from sudare.models.delta_disclosure import DeltaDisclosure
 from sudare.models.groups import Groups, Histograms
@@ -42,4 +42,5 @@ __all__ = [
     "Requirements",
     "TCloseness",
     "describe",
+    "named_codes",
 ]

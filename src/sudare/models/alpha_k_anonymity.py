@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare.models import parameters
@@ -84,18 +85,20 @@ class AlphaKAnonymity:
     def _counts(self, histograms: Histograms) -> NDArray[np.bool_]:
         """Return which entries are of a named value."""
         named = np.zeros(len(histograms.total), dtype=np.bool_)
-        named[_codes(histograms.column, self.values or ())] = True
+        named[[code for code in named_codes(histograms.column, self.values or ()) if code >= 0]] = True
         return named[histograms.codes]
 
 
-def _codes(column: Column, names: Sequence[str]) -> list[int]:
-    """Return the codes of the values with these texts."""
-    text = column.values.cast("string")
+def named_codes(column: Column, names: Sequence[str]) -> list[int]:
+    """Return the code of each named value, -1 for one that the column does not have.
+
+    A name is read as the column's own type: "5" finds 5.00 among decimals, "2024-01-01" a midnight.
+    """
     codes = []
     for name in names:
-        code = text.index(name).as_py()
-        if code < 0 and column.kind == "numeric" and name.endswith(".0"):
-            code = text.index(name[:-2]).as_py()  # a whole number in a column of fractions has two texts
-        if code >= 0:
-            codes.append(code)
+        try:
+            value = pa.scalar(name).cast(column.values.type)
+            codes.append(column.values.index(value).as_py())
+        except pa.ArrowException:
+            codes.append(-1)
     return codes

@@ -3,7 +3,7 @@
 from sudare.release.cells import Anything, Cell, Choice, Interval, parse_cell
 from sudare.release.placing import certificate_path, place, private_folder
 from sudare.release.render import render
-from sudare.release.writing import check_target, is_text, write_table
+from sudare.release.writing import check_target, is_text, kind_name, write_table
 
 __all__ = [
     "Anything",
@@ -13,6 +13,7 @@ __all__ = [
     "certificate_path",
     "check_target",
     "is_text",
+    "kind_name",
     "parse_cell",
     "place",
     "private_folder",

@@ -14,6 +14,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -69,19 +70,18 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any]) -> None:
     for path in (written, paper):
         with path.open("rb") as file:
             os.fsync(file.fileno())
+    folder = os.open(target.parent, os.O_RDONLY)
     try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # two runs with one target: release and certificate stay a pair
         target.unlink(missing_ok=True)  # an older release must not stand beside the new certificate
         paper.replace(certificate_path(target))
         written.replace(target)
+        os.fsync(folder)
     except OSError as error:
         raise TargetError(Problem(str(target), f"cannot be put in place: {error.strerror}.")) from None
     finally:
         if not target.exists():
             certificate_path(target).unlink(missing_ok=True)  # a certificate of nothing
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
         os.close(folder)
 
 
@@ -99,8 +99,11 @@ def _sweep(folder: Path) -> None:
     """Remove what killed processes left: private folders whose lock nobody holds."""
     for stale in folder.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
+            about = stale.lstat()
+            if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
+                continue  # a link, or somebody else's: not ours to remove
             try:
-                lock = os.open(stale / _LOCK, os.O_RDWR)
+                lock = os.open(stale / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
             except FileNotFoundError:
                 stale.rmdir()  # which fails unless it is empty: only then was it never locked, or all but removed
                 continue

@@ -7,12 +7,16 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sudare.errors import UnsupportedError
 from sudare.release.cells import cell_labels
-from sudare.table import Column, Generalized, Partition, Table, generalize
+from sudare.table import Column, Generalized, Partition, Table, generalize, merge_alike
 
 Ints = NDArray[np.int64]
+LONGEST_COLUMN = (1 << 31) - 1
+"""The bytes that the text of one released column may have: what one Arrow array of text can hold."""
 
 
 def render(
@@ -32,6 +36,7 @@ def render(
     operating system unless a test gives a seed.
     """
     random = np.random.default_rng(seed)
+    partition = merge_alike(table, partition)
     shown = generalize(table, partition, random.permutation(table.rows) if order == "class" else None)
     rows = shown.order if order == "class" else np.flatnonzero(partition.classes >= 0)
     classes = partition.classes[rows]
@@ -39,15 +44,54 @@ def render(
     arrays = {}
     for name in columns:
         if name in shown.covers:
+            labels = cell_labels(shown.covers[name])
+            _check_length(name, labels, shown.sizes)
             # plain text: whoever reads the release should not have to know about dictionaries
-            arrays[name] = cell_labels(shown.covers[name]).take(pa.array(classes)).cast(pa.string())
+            arrays[name] = labels.take(pa.array(classes)).cast(pa.string())
         elif table.subject is not None and name == table.subject.name:
             if subjects is not None:
                 numbers = _pseudonyms(table.subject, rows, classes, random, linked=subjects == "linked")
                 arrays[name] = pa.array(numbers)
         elif table.carried is not None and name in table.carried.schema.names:
-            arrays[name] = _carried(table, name).take(take)
+            arrays[name] = _nothing_behind(_carried(table, name).take(take))
     return pa.table(arrays), shown
+
+
+def _check_length(name: str, labels: pa.DictionaryArray, sizes: Ints) -> None:
+    """Raise before a column of very long sets fills the memory."""
+    of_label = np.append(pc.binary_length(labels.dictionary).to_numpy(), 0)
+    lengths = of_label[pc.fill_null(labels.indices, -1).to_numpy()].astype(np.int64)
+    if int((lengths * sizes).sum()) > LONGEST_COLUMN:
+        raise UnsupportedError(
+            f"column '{name}' would be released as sets of so many categories that their text exceeds 2 GB.",
+            hint="give it a hierarchy, such as {prefix: [...]}, or make it kind: numeric, or leave it out.",
+        )
+
+
+def _nothing_behind(cells: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """Return cells without anything behind them that no row shows.
+
+    A dictionary keeps the values of rows that were left out, and a struct those below its nulls; a file would too.
+    """
+    kind = _without_dictionaries(cells.type)
+    if pa.types.is_dictionary(cells.type):
+        return cells.cast(kind)
+    flat = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    if not pa.types.is_nested(kind) or (flat and not pa.types.is_nested(kind.value_type) and kind == cells.type):
+        return cells
+    return pa.array(cells.to_pylist(), kind)
+
+
+def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_list(kind):
+        return pa.list_(_without_dictionaries(kind.value_type))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_without_dictionaries(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_dictionaries(field.type)) for field in kind])
+    return kind
 
 
 def _carried(table: Table, name: str) -> pa.ChunkedArray | pa.Array:

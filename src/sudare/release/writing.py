@@ -66,7 +66,8 @@ def _write_text(table: pa.Table, path: Path, delimiter: str) -> None:
     # The header is written as a row: as names, the database would rename those that differ in case alone.
     header = pa.table({key: [name] for key, name in zip(cells, table.schema.names, strict=True)})
     texts = ", ".join(f"{key}::VARCHAR" for key in cells)
-    with duckdb.connect() as database:
+    # what does not fit into memory goes to the private folder that the release is written in, and nowhere else
+    with duckdb.connect(config={"temp_directory": str(path.parent)}) as database:
         database.execute("SET enable_progress_bar = false")
         database.register("header", header)
         database.register("release", pa.table(cells))
@@ -77,20 +78,27 @@ def _write_text(table: pa.Table, path: Path, delimiter: str) -> None:
         )
 
 
+def kind_name(kind: pa.DataType) -> str:
+    """Return a type's name without what is inside it: the names of a struct's fields may be data."""
+    return str(kind).partition("<")[0]
+
+
 def _as_text(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     """Return what the database can write of a column, or raise."""
     import pyarrow.compute as pc
 
     kind = column.type
     try:
-        if pa.types.is_float16(kind) or pa.types.is_decimal256(kind):
-            return column.cast(pa.string())
+        if pa.types.is_float16(kind) or pa.types.is_decimal256(kind) or getattr(kind, "tz", None):
+            return column.cast(pa.string())  # the database would show a time in the zone of this machine
         if not pa.types.is_nested(kind):
             return column
         lists = column.combine_chunks().cast(pa.list_(pa.string()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         raise TargetError(
-            Problem(f"column '{name}'", f"holds {kind}, which text cannot show.", "write the release as Parquet.")
+            Problem(
+                f"column '{name}'", f"holds {kind_name(kind)}, which text cannot show.", "write the release as Parquet."
+            )
         ) from None
     if pc.list_flatten(lists).null_count:  # joined, a list with a null would be null as a whole
         rows = ([item for item in row if item is not None] if row is not None else None for row in lists.to_pylist())

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.table.column import Column
-from sudare.table.recoding import Partition
+from sudare.table.recoding import SUPPRESSED, Partition
 from sudare.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -45,6 +46,19 @@ class Cover:
         """The node of the taxonomy that each class shows."""
         assert self.column.taxonomy is not None
         return self.column.taxonomy.cover(self.low, self.high)
+
+    @cached_property
+    def cell(self) -> Ints:
+        """A number for what each class shows; equal numbers are equal cells."""
+        if self.column.taxonomy is not None:
+            return self.node.astype(np.int64)
+        if self.column.positions is not None:
+            # whatever numbers a class mixes with missing cells, it shows the same
+            low = np.where(self.everything, 0, self.low)
+            return np.asarray(low * self.column.size + self.high)
+        seen: dict[bytes, int] = {}
+        bounds = pairwise(self.start.tolist())
+        return np.array([seen.setdefault(self.codes[low:high].tobytes(), len(seen)) for low, high in bounds])
 
     @cached_property
     def everything(self) -> NDArray[np.bool_]:
@@ -107,3 +121,19 @@ def generalize(table: Table, partition: Partition, order: Ints | None = None) ->
         for name, column in table.single.items()
     }
     return Generalized(table.rows, partition.suppressed, sizes, by_class, start, covers)
+
+
+def merge_alike(table: Table, partition: Partition) -> Partition:
+    """Return the classes that a reader sees: where a method made two that show the same, they become one.
+
+    Both sides of a split along a hierarchy may still show the node they came from.
+    """
+    covers = generalize(table, partition).covers.values()
+    if not covers or partition.count < 2:
+        return partition
+    _, merged = np.unique(np.stack([cover.cell for cover in covers], axis=1), axis=0, return_inverse=True)
+    merged = merged.reshape(-1)
+    count = int(merged.max()) + 1
+    if count == partition.count:
+        return partition
+    return Partition(np.where(partition.classes >= 0, merged[partition.classes], SUPPRESSED), count)

@@ -23,6 +23,7 @@ _LONG_INTEGER = r"^[+-]?\d{1,38}$"  # as fractions, different ones would become 
 _DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
 _TIME = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?$"
+_EXACT_NUMBER = r"^-?(0|[1-9]\d{0,17}|(0|[1-9]\d{0,8})\.\d{1,6})$"
 _PADDED = r"^[+-]?0\d"
 _NAN = r"^[+-]?(?i:nan)$"
 _INFINITE = r"^[+-]?(?i:inf(inity)?)$"
@@ -117,6 +118,18 @@ def numbers(name: str, cells: pa.Array, *, strict: bool) -> pa.Array:
     if pa.types.is_large_string(cells.type):
         return _parsed(name, cells, strict=strict)
     return cells
+
+
+def plain_numbers(name: str, cells: pa.Array) -> pa.Array:
+    """Return a column of text as numbers or dates if they say exactly the same, else as it is.
+
+    A plus sign, leading zeros, more digits than a fraction holds, or words such as nan speak against it.
+    """
+    distinct = cells.unique().drop_null()
+    if not len(distinct) or not _all(distinct, f"({_EXACT_NUMBER})|({_TIME})"):
+        return cells
+    found = _parsed(name, cells.cast(pa.large_string()), strict=False)
+    return cells if pa.types.is_large_string(found.type) or found.null_count != cells.null_count else found
 
 
 def positions(values: pa.Array) -> NDArray[np.float64]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sudare.table.column import Column, ItemSets
 
@@ -23,6 +25,19 @@ class Table:
     sensitive: Mapping[str, Column] = field(default_factory=dict)
     subject: Column | None = None
     carried: pa.Table | None = None
+
+    def taken(self, rows: NDArray[np.int64]) -> Table:
+        """Return some of the records, as far as methods look at them: single-valued columns, with the same codes."""
+
+        def take(column: Column) -> Column:
+            return replace(column, codes=column.codes[rows])
+
+        return Table(
+            rows=len(rows),
+            quasi={name: take(column) for name, column in self.single.items()},
+            sensitive={name: take(column) for name, column in self.sensitive.items()},
+            subject=None if self.subject is None else take(self.subject),
+        )
 
     @property
     def single(self) -> dict[str, Column]:

@@ -1,0 +1,55 @@
+"""The policy: what a lawyer reads, what the method is asked for, and what the audit proves.
+
+A policy is YAML, JSON or a Python mapping. :meth:`Policy.load` reads a file, :meth:`Policy.parse` takes a
+mapping; both either return a :class:`Policy` or raise one :class:`~sudare.errors.PolicyError` that lists
+everything that is wrong, each with the nearest allowed word. The classes below are the whole vocabulary:
+one field is one key.
+
+This room imports nothing but the errors, so that the audit can rest on it alone.
+"""
+
+from sudare.policy.policy import Policy
+from sudare.policy.vocabulary import (
+    MODEL_NAMES,
+    TOLERANCE,
+    AlphaKAnonymitySpec,
+    BetaLikenessSpec,
+    ColumnSpec,
+    DateLevel,
+    DeltaDisclosureSpec,
+    HierarchySpec,
+    KAnonymitySpec,
+    Kind,
+    KmAnonymitySpec,
+    LDiversitySpec,
+    MethodSpec,
+    ReleaseSpec,
+    RequirementSpec,
+    Role,
+    SourceSpec,
+    SuppressionSpec,
+    TClosenessSpec,
+)
+
+__all__ = [
+    "MODEL_NAMES",
+    "TOLERANCE",
+    "AlphaKAnonymitySpec",
+    "BetaLikenessSpec",
+    "ColumnSpec",
+    "DateLevel",
+    "DeltaDisclosureSpec",
+    "HierarchySpec",
+    "KAnonymitySpec",
+    "Kind",
+    "KmAnonymitySpec",
+    "LDiversitySpec",
+    "MethodSpec",
+    "Policy",
+    "ReleaseSpec",
+    "RequirementSpec",
+    "Role",
+    "SourceSpec",
+    "SuppressionSpec",
+    "TClosenessSpec",
+]

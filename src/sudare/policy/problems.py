@@ -1,0 +1,143 @@
+"""What can be wrong with a policy, each with where it is and the nearest allowed word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, get_args
+
+from sudare.errors import Problem, did_you_mean
+from sudare.policy.vocabulary import (
+    MODEL_NAMES,
+    ColumnSpec,
+    HierarchySpec,
+    KAnonymitySpec,
+    KmAnonymitySpec,
+    ReleaseSpec,
+    RequirementSpec,
+    Role,
+    SourceSpec,
+    SuppressionSpec,
+    TClosenessSpec,
+)
+
+if TYPE_CHECKING:
+    from sudare.policy.policy import Policy
+
+
+def problem(details: Any, keys: list[str]) -> Problem:
+    """Turn one pydantic error into our own form, with the nearest allowed word; ``keys`` are those of a policy."""
+    kind, context, given = details["type"], details.get("ctx", {}), details.get("input")
+    path = [str(part) for part in details["loc"]]
+    if len(path) > 2 and path[0] == "require" and path[2] in MODEL_NAMES:
+        del path[2]  # the union's tag is not a key of the policy
+    where = ".".join(path)
+    shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
+    if path[-1:] == ["[key]"]:
+        return Problem(path[0], f"the name {given!r} is not text.", "put it in quotation marks.")
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return Problem(where, f"needs a mapping of keys{shown}.", "write it as {key: value}.")
+    if kind == "extra_forbidden":
+        allowed = _keys_at(path[:-1], details["loc"]) or keys
+        return Problem(where, f"is not a key here. Allowed: {', '.join(allowed)}.", did_you_mean(path[-1], allowed))
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        got = given.get("model") if isinstance(given, Mapping) else None
+        what = f"'{got}' is not a model." if got is not None else "names no model."
+        return Problem(where, f"{what} Allowed: {', '.join(MODEL_NAMES)}.", did_you_mean(str(got), MODEL_NAMES))
+    if kind == "literal_error":
+        allowed = [word.strip("'\" ") for word in context["expected"].replace(" or ", ", ").split(", ")]
+        return Problem(where, f"got {given!r}. Allowed: {', '.join(allowed)}.", did_you_mean(str(given), allowed))
+    if kind == "missing":
+        return Problem(where, "is missing.")
+    if kind == "value_error":
+        return Problem(where, f"{context['error']}.")
+    return Problem(where, f"{details['msg'][0].lower()}{details['msg'][1:]}{shown}.")
+
+
+def _keys_at(path: list[str], loc: tuple[Any, ...]) -> list[str]:
+    """Return the keys that are allowed where an unknown one was found; none at the top."""
+    part: Any = None
+    if path[:1] == ["columns"]:
+        part = HierarchySpec if path[2:3] == ["hierarchy"] else ColumnSpec
+    elif path[:1] == ["require"]:
+        specs = {get_args(spec.model_fields["model"].annotation)[0]: spec for spec in get_args(RequirementSpec)}
+        part = specs.get(str(loc[2]))
+    elif path:
+        part = {"suppression": SuppressionSpec, "release": ReleaseSpec, "source": SourceSpec}[path[0]]
+    return [] if part is None else list(part.model_fields)
+
+
+def unfit(policy: Policy) -> list[Problem]:
+    """Check what holds between the parts of a policy that is well formed in itself."""
+    problems = []
+    if not policy.quasi:
+        problems.append(
+            Problem("columns", "no column has role: quasi.", "mark the columns an intruder may know from elsewhere.")
+        )
+    if len(policy.named("subject")) > 1:
+        problems.append(Problem("columns", "more than one column has role: subject.", "a record is about one person."))
+    distances = {(spec.column, spec.distance) for spec in policy.require if isinstance(spec, TClosenessSpec)}
+    problems += [
+        Problem(
+            "require", f"ordered and hierarchical distance of '{column}' exclude each other.", "ask for one of them."
+        )
+        for column, distance in sorted(distances)
+        if distance == "hierarchical" and (column, "ordered") in distances
+    ]
+    for number, spec in enumerate(policy.require):
+        where = f"require.{number}"
+        column = getattr(spec, "column", None)
+        if isinstance(spec, KAnonymitySpec):
+            if spec.count == "subjects" and policy.subject is None:
+                problems.append(Problem(f"{where}.count", "subjects are counted, but no column has role: subject."))
+            for name in spec.columns or ():
+                problems += _wrong_column(f"{where}.columns", name, policy, "quasi")
+        elif isinstance(spec, KmAnonymitySpec):
+            problems += _wrong_column(f"{where}.column", spec.column, policy, "quasi")
+            if column in policy.columns and policy.columns[spec.column].kind != "items":
+                problems.append(Problem(f"{where}.column", f"'{column}' is not of kind: items."))
+        elif column is not None:
+            problems += _wrong_column(f"{where}.column", column, policy, "sensitive")
+            hierarchical = isinstance(spec, TClosenessSpec) and spec.distance == "hierarchical"
+            if hierarchical and column in policy.columns and policy.columns[column].hierarchy is None:
+                problems.append(Problem(f"{where}.distance", f"hierarchical distance needs a hierarchy of '{column}'."))
+    return problems
+
+
+def _wrong_column(where: str, name: str, policy: Policy, role: Role) -> list[Problem]:
+    if name not in policy.columns:
+        return [Problem(where, f"'{name}' is not a column of this policy.", did_you_mean(name, policy.columns))]
+    if policy.columns[name].role != role:
+        return [Problem(where, f"'{name}' has role: {policy.columns[name].role}; this needs role: {role}.")]
+    return []
+
+
+def roughly_unfit(data: Mapping[str, Any]) -> list[Problem]:
+    """Find dangling column names although other parts are broken, so that one message tells all."""
+    columns, require = data.get("columns"), data.get("require")
+    if not isinstance(columns, Mapping) or not isinstance(require, list):
+        return []
+    known, problems = [str(name) for name in columns], []
+    for number, spec in enumerate(require):
+        if not isinstance(spec, Mapping):
+            continue
+        several = spec.get("columns")
+        for name in [spec.get("column"), *(several if isinstance(several, list) else [])]:
+            if isinstance(name, str) and name not in known:
+                what = f"'{name}' is not a column of this policy."
+                problems.append(Problem(f"require.{number}.column", what, did_you_mean(name, known)))
+    return problems
+
+
+def method_problems(method: Any, methods: Mapping[str, Any] | None) -> list[Problem]:
+    """Check the name of the method and its options against the registry."""
+    if methods is None or not isinstance(method, Mapping):
+        return []
+    name = method.get("name", "top-down")
+    if not isinstance(name, str) or name not in methods:
+        what = f"'{name}' is not a method. Allowed: {', '.join(methods)}."
+        return [Problem("method.name", what, did_you_mean(str(name), methods))]
+    options = methods[name].options
+    what = f"is not an option of {name}. Allowed: {', '.join(options) or 'none'}."
+    unknown = [key for key in method if key != "name" and key not in options]
+    problems = [Problem(f"method.{key}", what, did_you_mean(str(key), options)) for key in unknown]
+    return problems + list(methods[name].problems(method))

@@ -1,0 +1,234 @@
+"""The words of a policy: one class is one part, one field is one key."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+TOLERANCE = 1e-9
+"""Real-valued limits are compared with this slack, so that a value exactly at its limit is not lost to rounding.
+
+It belongs to the meaning of a policy and is therefore the one number that models and audit share.
+"""
+
+Role = Literal["identifier", "subject", "quasi", "sensitive", "insensitive"]
+Kind = Literal["numeric", "categorical", "items"]
+DateLevel = Literal["day", "month", "quarter", "year"]
+
+
+class Part(BaseModel):
+    """A piece of a policy: unknown keys are errors, and nothing changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _one_mark(text: str) -> str:
+    if len(text) != 1 or not text.isascii() or text in '"\r\n\0':
+        raise ValueError("a delimiter is one ASCII character, and neither a quotation mark nor a line break")
+    return text
+
+
+def _known_encoding(name: str) -> str:
+    try:
+        "".encode(name)
+    except (LookupError, ValueError):
+        raise ValueError(f"{name!r} is not an encoding of text that Python knows") from None
+    return name
+
+
+_Delimiter = Annotated[str, AfterValidator(_one_mark)]
+_Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_Positive = Annotated[_Real, Field(gt=0)]
+_Count = Annotated[int, Field(strict=True, ge=2)]
+
+
+class HierarchySpec(Part):
+    """Where the levels of a column come from: exactly one of the keys below (a bare string means ``file``)."""
+
+    file: str | None = None
+    delimiter: _Delimiter | None = None
+    tree: dict[str, Any] | list[Any] | None = None
+    prefix: list[Annotated[int, Field(strict=True, ge=1)]] | None = Field(default=None, min_length=1)
+    bands: list[_Positive] | None = Field(default=None, min_length=1)
+    origin: _Real = 0.0
+    dates: list[DateLevel] | None = Field(default=None, min_length=1)
+    flat: Literal[True] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        if value == "flat":
+            return {"flat": True}
+        return {"file": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one_source(self) -> HierarchySpec:
+        given = [key for key in ("file", "tree", "prefix", "bands", "dates", "flat") if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                f"needs exactly one of file, tree, prefix, bands, dates, flat; got {' and '.join(given) or 'none'}"
+            )
+        if self.prefix and sorted(set(self.prefix), reverse=True) != self.prefix:
+            raise ValueError("prefix lengths must fall, as in [5, 3, 2]")
+        if self.bands and sorted(set(self.bands)) != self.bands:
+            raise ValueError("band widths must grow, as in [5, 10, 20]")
+        for narrow, wide in zip(self.bands or [], (self.bands or [])[1:], strict=False):
+            if abs(wide / narrow - round(wide / narrow)) > TOLERANCE:
+                raise ValueError("each band width must be a multiple of the one before it, or the bands do not nest")
+        if self.dates and self.dates != [level for level in get_args(DateLevel) if level in self.dates]:
+            raise ValueError("date levels must go from day to year, as in [day, month, year]")
+        return self
+
+
+class ColumnSpec(Part):
+    """One column: what it is to an intruder (``role``) and how its values generalize."""
+
+    role: Role
+    kind: Kind | None = None
+    hierarchy: HierarchySpec | None = None
+    separator: str | None = Field(default=None, min_length=1)
+    order: list[str] | None = Field(default=None, min_length=1)
+    weight: Annotated[_Real, Field(ge=0)] = 1.0
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ColumnSpec:
+        if self.separator is not None and self.kind != "items":
+            raise ValueError("separator belongs to kind: items")
+        if self.order is not None and len(set(self.order)) != len(self.order):
+            raise ValueError("order names a value twice")
+        return self
+
+
+class _Requirement(Part):
+    """A model that the release has to keep, with its parameters."""
+
+    def describe(self) -> str:
+        """Return the requirement in one line, as reports and messages show it."""
+        fields = self.parameters()
+        return f"{self.model} ({', '.join(f'{key} = {value}' for key, value in fields.items())})"  # type: ignore[attr-defined]
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what was asked for, without the model's name and without keys left unset."""
+        return self.model_dump(exclude={"model"}, exclude_none=True)
+
+
+class KAnonymitySpec(_Requirement):
+    """At least k records (or data subjects) share each combination of the released quasi-identifiers."""
+
+    model: Literal["k-anonymity"]
+    k: _Count
+    count: Literal["rows", "subjects"] = "rows"
+    columns: list[str] | None = Field(default=None, min_length=1)
+
+
+class LDiversitySpec(_Requirement):
+    """Each class holds l well-represented sensitive values."""
+
+    model: Literal["l-diversity"]
+    l: Annotated[_Real, AfterValidator(lambda l: int(l) if l == int(l) else l)]  # noqa: E741
+    column: str
+    variant: Literal["distinct", "entropy", "recursive"] = "distinct"
+    c: _Positive | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> LDiversitySpec:
+        if (self.variant == "recursive") != (self.c is not None):
+            raise ValueError("c is needed by variant: recursive, and belongs to no other")
+        if self.variant != "entropy" and self.l != int(self.l):
+            raise ValueError(f"l must be a whole number for variant: {self.variant}")
+        if self.l <= 1 or (self.variant != "entropy" and self.l < 2):
+            raise ValueError("l must be at least 2 (for entropy, above 1): l = 1 asks for nothing")
+        return self
+
+
+class TClosenessSpec(_Requirement):
+    """Each class's sensitive distribution is within distance t of the whole release's."""
+
+    model: Literal["t-closeness"]
+    t: Annotated[_Real, Field(ge=0, le=1)]
+    column: str
+    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
+
+
+class AlphaKAnonymitySpec(_Requirement):
+    """Each class has k records, and no sensitive value takes more than a share alpha of them."""
+
+    model: Literal["alpha-k-anonymity"]
+    alpha: Annotated[_Positive, Field(le=1)]
+    k: _Count
+    column: str
+    values: list[str] | None = Field(default=None, min_length=1)
+
+
+class BetaLikenessSpec(_Requirement):
+    """No sensitive value is more than beta times likelier in a class than overall (relative gain)."""
+
+    model: Literal["beta-likeness"]
+    beta: _Positive
+    column: str
+    variant: Literal["basic", "enhanced"] = "enhanced"
+
+
+class DeltaDisclosureSpec(_Requirement):
+    """In each class the log-ratio of every sensitive value's share to its overall share stays below delta."""
+
+    model: Literal["delta-disclosure"]
+    delta: _Positive
+    column: str
+
+
+class KmAnonymitySpec(_Requirement):
+    """Every combination of at most m released items that occurs, occurs in at least k records."""
+
+    model: Literal["km-anonymity"]
+    k: _Count
+    m: Annotated[int, Field(strict=True, ge=1)]
+    column: str
+
+
+RequirementSpec = (
+    KAnonymitySpec
+    | LDiversitySpec
+    | TClosenessSpec
+    | AlphaKAnonymitySpec
+    | BetaLikenessSpec
+    | DeltaDisclosureSpec
+    | KmAnonymitySpec
+)
+MODEL_NAMES: tuple[str, ...] = tuple(
+    get_args(spec.model_fields["model"].annotation)[0] for spec in get_args(RequirementSpec)
+)
+
+
+class MethodSpec(BaseModel):
+    """The method's name; every other key is an option of that method."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    name: str = "top-down"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options, without the name."""
+        return dict(self.model_extra or {})
+
+
+class SuppressionSpec(Part):
+    """The largest share of the records that may be left out of the release."""
+
+    limit: Annotated[_Real, Field(ge=0, lt=1)] = 0.0
+
+
+class ReleaseSpec(Part):
+    """How the rows leave: their order, and what stands in the subject column."""
+
+    order: Literal["class", "keep"] = "class"
+    subjects: Literal["per-class", "linked"] = "per-class"
+
+
+class SourceSpec(Part):
+    """How text files are to be read; only what cannot be told from the file needs to be said."""
+
+    delimiter: _Delimiter | None = None
+    encoding: Annotated[str, AfterValidator(_known_encoding)] = "utf-8"
+    missing: list[str] = Field(default_factory=lambda: [""])
