@@ -244,3 +244,16 @@ class TestPlace:
         with pytest.raises(TargetError, match="cannot be put in place: Operation not permitted"):
             place(written, target, {})
         assert (target.read_text(), certificate_path(target).read_text()) == ("old", "old")
+
+
+def test_the_sweep_follows_no_links_and_leaves_other_folders_alone(tmp_path):
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    for name in ("lock", "important.txt"):
+        (victim / name).write_text("keep")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / f"{PREFIX}evil").symlink_to(victim)
+    with private_folder(shared):
+        pass
+    assert sorted(path.name for path in victim.iterdir()) == ["important.txt", "lock"]
