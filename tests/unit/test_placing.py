@@ -257,3 +257,12 @@ def test_the_sweep_follows_no_links_and_leaves_other_folders_alone(tmp_path):
     with private_folder(shared):
         pass
     assert sorted(path.name for path in victim.iterdir()) == ["important.txt", "lock"]
+
+
+def test_the_sweep_removes_folders_within(tmp_path):
+    stale = tmp_path / f"{PREFIX}stale"
+    (stale / "inner" / "deeper").mkdir(parents=True)
+    (stale / "inner" / "spilled").write_text("cells")
+    (stale / "lock").touch()
+    with private_folder(tmp_path):
+        assert not stale.exists()

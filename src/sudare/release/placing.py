@@ -118,6 +118,8 @@ def _remove(folder: Path) -> None:
     """Remove a private folder, its lock last: whatever stops this half-way, the next run can sweep the rest."""
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
-            if path.name != _LOCK:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name != _LOCK:
                 path.unlink()
         shutil.rmtree(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,12 @@ class Atoms:
     Atoms stand in the order of their codes, so they do not depend on the order of the records.
     """
 
-    codes: NDArray[np.unsignedinteger]
+    codes: NDArray[np.unsignedinteger[Any]]
     count: NDArray[np.int64]
     of_row: NDArray[np.int64]
 
 
-def find_atoms(columns: Sequence[NDArray[np.unsignedinteger]], sizes: Sequence[int], rows: int) -> Atoms:
+def find_atoms(columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: Sequence[int], rows: int) -> Atoms:
     """Group records by all the given columns; linear but for one sort of a 64-bit key.
 
     ``sizes`` are the numbers of codes. Where the product of them does not fit into the key, the key is renumbered

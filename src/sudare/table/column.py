@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ class Column:
 
     name: str
     kind: ColumnKind
-    codes: NDArray[np.unsignedinteger]
+    codes: NDArray[np.unsignedinteger[Any]]
     values: pa.Array
     missing: bool = False
     positions: NDArray[np.float64] | None = None
@@ -80,7 +80,7 @@ class ItemSets:
 
     name: str
     offsets: NDArray[np.int64]
-    items: NDArray[np.unsignedinteger]
+    items: NDArray[np.unsignedinteger[Any]]
     values: pa.Array
     missing: NDArray[np.bool_] | None = None
     taxonomy: Taxonomy | None = None
@@ -90,6 +90,6 @@ class ItemSets:
         return len(self.offsets) - 1
 
 
-def smallest(codes: NDArray[np.integer], size: int) -> NDArray[np.unsignedinteger]:
+def smallest(codes: NDArray[np.integer[Any]], size: int) -> NDArray[np.unsignedinteger[Any]]:
     """Return the codes in the smallest unsigned type that can hold ``size`` different ones."""
     return codes.astype(np.min_scalar_type(max(size - 1, 0)), copy=False)

@@ -29,12 +29,12 @@ class Cover:
     @cached_property
     def low(self) -> Ints:
         """The smallest code of each class."""
-        return self.codes[self.start[:-1]]
+        return np.asarray(self.codes[self.start[:-1]])
 
     @cached_property
     def high(self) -> Ints:
         """The largest code of each class."""
-        return self.codes[self.start[1:] - 1]
+        return np.asarray(self.codes[self.start[1:] - 1])
 
     @cached_property
     def distinct(self) -> Ints:

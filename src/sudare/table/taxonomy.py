@@ -7,6 +7,7 @@ codes, and the lowest node that covers a set of codes follows from its smallest 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ class Taxonomy:
             first[self.path[::-1, depth]] = codes[::-1]
         return first, last
 
-    def cover(self, low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.int32]:
+    def cover(self, low: NDArray[np.integer[Any]], high: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
         """Return the lowest node over each range of codes, both ends included."""
         node = np.zeros(len(low), dtype=np.int32)
         for depth in range(1, self.path.shape[1]):
