@@ -143,12 +143,12 @@ class _Job:
         return 1.0 - float(((1.0 - depth) * sizes).sum()) / len(self.rows)
 
     def _partition(self, closed: Ints, dropped: Ints) -> Partition:
-        class_of_atom = np.full(len(self.rows), SUPPRESSED, dtype=np.int64)
         closed = closed[np.argsort(closed[:, 0])]
-        for number, (first, last) in enumerate(closed[:, :2]):
-            class_of_atom[self.extra[first:last, 0]] = number
-        for first, last in dropped[:, :2]:
-            class_of_atom[self.extra[first:last, 0]] = SUPPRESSED
+        ranges = np.concatenate([closed, dropped])  # every row is in one of them
+        numbers = np.concatenate([np.arange(len(closed)), np.full(len(dropped), SUPPRESSED)])
+        order = np.argsort(ranges[:, 0])
+        class_of_atom = np.empty(len(self.rows), dtype=np.int64)
+        class_of_atom[self.extra[:, 0]] = np.repeat(numbers[order], (ranges[:, 1] - ranges[:, 0])[order])
         return Partition(class_of_atom[self.atoms.of_row], len(closed))
 
     def groups(self, rows: Ints, distinct: Sequence[Ints], listed: Sequence[tuple[Ints, Ints, Ints]]) -> Groups:
