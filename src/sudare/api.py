@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from sudare.errors import (
 )
 from sudare.methods import METHODS
 from sudare.models import MODELS, Requirements, named_codes
-from sudare.policy import AlphaKAnonymitySpec, ColumnSpec, Policy, TClosenessSpec
+from sudare.policy import AlphaKAnonymitySpec, ColumnSpec, Policy, SourceSpec, TClosenessSpec
 from sudare.progress import Listener, silent
 from sudare.release import (
     certificate_path,
@@ -39,7 +39,7 @@ from sudare.release import (
     write_table,
 )
 from sudare.release.certificate import make_certificate
-from sudare.table import Column, ItemSets, Table, encode_column, encode_items, plain_numbers
+from sudare.table import Column, ItemSets, Table, encode_column, encode_items, looks_numeric, plain_numbers
 
 Data = Any
 """A path, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation."""
@@ -119,7 +119,7 @@ def anonymize(
             )
         with _timed("write", seconds, listener):
             written = folder / f"release{target.suffix if target else '.parquet'}"
-            write_table(_typed(rows, checked) if _is_text(data) and not text_out else rows, written)
+            write_table(_typed(rows, checked, table.sensitive) if _is_text(data) and not text_out else rows, written)
         with _timed("audit", seconds, listener):
             report = audit_release(written, checked, scratch=folder)
             report.raise_if_failed()
@@ -165,14 +165,18 @@ def audit(
     return audit_release(path, checked, certificate=certificate, progress=progress)
 
 
-def draft(data: Data, *, name: str = "") -> str:
-    """Draft a policy by looking at the columns; read every line of it before use."""
+def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str | None = None) -> str:
+    """Draft a policy by looking at the columns; read every line of it before use.
+
+    ``encoding`` and ``delimiter`` say how a text file is written; the draft repeats them under ``source``.
+    """
     from sudare.draft import draft_policy
 
     if isinstance(data, str | Path):
-        path, form = Path(data), engines.TextForm()
+        path, source = Path(data), SourceSpec.checked(encoding=encoding, delimiter=delimiter)
+        form = engines.TextForm(source.delimiter, source.encoding)
         arrow = engines.read_file(path, engines.file_columns(path, form), form)
-        return draft_policy(arrow, name=name or path.name)
+        return draft_policy(arrow, name=name or path.name, source=source)
     return draft_policy(engines.adopt(data)[0], name=name)
 
 
@@ -210,16 +214,22 @@ def read(data: Data, policy: Policy) -> tuple[pa.Table, Callable[[pa.Table], Any
         # identifiers are not read, but a policy that names one which is not there is a mistake
         engines.check_columns(path.name, policy.columns, engines.file_columns(path, form))
         return _without_views(engines.read_file(path, names, form)), lambda table: table
-    arrow, give_back = engines.adopt(data, policy.columns)
-    engines.check_columns("the table", policy.columns, arrow.schema.names)
-    return _without_views(arrow.select(names)), give_back
+
+    def wanted(there: list[str]) -> list[str]:
+        engines.check_columns("the table", policy.columns, there)
+        return names
+
+    arrow, give_back = engines.adopt(data, wanted)
+    return _without_views(arrow), give_back
 
 
 def _without_views(arrow: pa.Table) -> pa.Table:
-    """Turn Arrow's view types, which many of its functions do not take, into the plain ones."""
+    """Turn Arrow's views and half floats, which many functions do not take, into the plain types."""
     for index, column in enumerate(arrow.schema):
         if pa.types.is_string_view(column.type):
             arrow = arrow.set_column(index, column.name, arrow.column(index).cast(pa.large_string()))
+        elif pa.types.is_float16(column.type):
+            arrow = arrow.set_column(index, column.name, arrow.column(index).cast(pa.float32()))
         elif pa.types.is_binary_view(column.type):
             arrow = arrow.set_column(index, column.name, arrow.column(index).cast(pa.large_binary()))
         elif pa.types.is_list_view(column.type) or pa.types.is_large_list_view(column.type):
@@ -257,10 +267,16 @@ def encode(arrow: pa.Table, policy: Policy, *, blanks_are_missing: bool = False)
             subject = encoded
         else:
             sensitive[name] = encoded
+    carried = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
+    problems += [
+        Problem(f"column '{name}'", f"holds {kind_name(kind)}, which a release cannot show.", "leave it out.")
+        for name, kind in ((name, arrow.schema.field(name).type) for name in carried)
+        if not _can_be_carried(kind)
+    ]
     problems += _unknown_values(policy, sensitive)
+    problems += _unclear_orders(policy, sensitive)
     if problems:
         raise DataError(problems)
-    carried = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
     return Table(arrow.num_rows, quasi, sensitive, subject, arrow.select(carried))
 
 
@@ -277,6 +293,18 @@ def _encode_cells(
     return column.reordered(order, taxonomy)
 
 
+def _can_be_carried(kind: pa.DataType) -> bool:
+    """Say whether all formats of a release can hold a type, inside others too."""
+    if pa.types.is_union(kind) or pa.types.is_run_end_encoded(kind) or pa.types.is_interval(kind):
+        return False
+    if pa.types.is_decimal(kind):
+        return bool(kind.scale >= 0)
+    inner = [kind.field(place) for place in range(kind.num_fields)]
+    if pa.types.is_struct(kind) and len({field.name for field in inner}) < len(inner):
+        return False
+    return all(_can_be_carried(field.type) for field in inner)
+
+
 def _unknown_values(policy: Policy, sensitive: Mapping[str, Column]) -> list[Problem]:
     """Find values that a promise names and the data does not have: misspelled, it would promise nothing."""
     problems = []
@@ -286,6 +314,27 @@ def _unknown_values(policy: Policy, sensitive: Mapping[str, Column]) -> list[Pro
             if absent:
                 what = f"names {absent} values that column '{spec.column}' does not have."
                 problems.append(Problem(f"require.{number}.values", what, "write them as they are in the data."))
+    return problems
+
+
+def _unclear_orders(policy: Policy, sensitive: Mapping[str, Column]) -> list[Problem]:
+    """Find ordered columns whose order a reader of the release could not tell from the release alone."""
+    problems = []
+    for number, spec in enumerate(policy.require):
+        if not isinstance(spec, TClosenessSpec) or spec.distance != "ordered" or spec.column not in sensitive:
+            continue
+        column, given = sensitive[spec.column], policy.columns[spec.column]
+        if pa.types.is_duration(column.values.type):
+            what = f"column '{spec.column}' holds durations, whose text has another order."
+            problems.append(Problem(f"require.{number}", what, "give them as numbers."))
+        elif (
+            column.kind == "categorical"
+            and (given.kind, given.order) == (None, None)
+            and policy.suppression.limit > 0
+            and looks_numeric(column.values)
+        ):
+            what = f"some values of '{spec.column}' look like numbers or dates, so that its order is unclear."
+            problems.append(Problem(f"require.{number}", what, "say kind: categorical, or give its order."))
     return problems
 
 
@@ -327,10 +376,15 @@ def _is_text(data: Data) -> bool:
     return isinstance(data, str | Path) and engines.file_kind(Path(data)) == "text"
 
 
-def _typed(rows: pa.Table, policy: Policy) -> pa.Table:
-    """Give carried columns that came as text the type they look like, for formats that have types."""
+def _typed(rows: pa.Table, policy: Policy, decided: Collection[str]) -> pa.Table:
+    """Give carried columns that came as text the type they look like, for formats that have types.
+
+    Not those that a promise was decided on: they are rendered as the values that were counted.
+    """
     for index, name in enumerate(rows.schema.names):
         spec, column = policy.columns[name], rows.column(name)
+        if name in decided:
+            continue
         if spec.role in ("sensitive", "insensitive") and spec.kind != "categorical" and pa.types.is_string(column.type):
             rows = rows.set_column(index, name, plain_numbers(name, column.combine_chunks()))
     return rows

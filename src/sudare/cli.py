@@ -64,6 +64,8 @@ def _root(
 def init(
     data: DataArgument,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write it; else it is printed.")] = None,
+    encoding: Annotated[str, typer.Option(help="How a text file is written, such as cp1252.")] = "utf-8",
+    delimiter: Annotated[str | None, typer.Option(help="What separates its fields; else it is told.")] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -73,15 +75,15 @@ def init(
 
         with _progress(quiet or as_json) as listener:
             listener("look at the columns", 0, 0)
-            text = api.draft(data)
+            text = api.draft(data, encoding=encoding, delimiter=delimiter)
         if out is not None:
             _write_new(out, text)
         if as_json:
-            typer.echo(json.dumps({"policy": text, "path": str(out) if out else None}, ensure_ascii=False))
+            _say(json.dumps({"policy": text, "path": str(out) if out else None}, ensure_ascii=False))
         elif out is None:
-            typer.echo(text, nl=False)
+            _say(text, nl=False)
         elif not quiet:
-            typer.echo(f"Drafted {out}. Read every line before you use it.")
+            _say(f"Drafted {out}. Read every line before you use it.")
 
 
 @app.command()
@@ -102,7 +104,7 @@ def anonymize(
         with _progress(quiet or as_json) as listener:
             release = api.anonymize(data, policy, out=out, method=method, progress=listener)
         if as_json:
-            typer.echo(json.dumps({"release": str(out)} | release.certificate, ensure_ascii=False))
+            _say(json.dumps({"release": str(out)} | release.certificate, ensure_ascii=False))
         elif not quiet:
             _show_release(out, release.certificate)
 
@@ -121,14 +123,14 @@ def audit(
         with _progress(quiet or as_json) as listener:
             report = api.audit(release, policy, progress=lambda step: listener(step, 0, 0))
         if as_json:
-            typer.echo(json.dumps(report.to_dict(), ensure_ascii=False))
+            _say(json.dumps(report.to_dict(), ensure_ascii=False))
             raise typer.Exit(0 if report.passed else 1)
         report.raise_if_failed()
         if not quiet:
-            typer.echo(f"{release} keeps its policy: {report.rows} records in {report.classes} classes.")
+            _say(f"{release} keeps its policy: {report.rows} records in {report.classes} classes.")
             _show_guarantees(report.to_dict()["guarantees"])
             for note in report.notes:
-                typer.echo(f"Note: {note}")
+                _say(f"Note: {note}")
 
 
 @hierarchy_app.command("show")
@@ -151,9 +153,9 @@ def hierarchy_show(
             levels = [
                 {"name": name, "labels": count} for name, count in zip(names, hierarchies.levels(tree), strict=True)
             ]
-            typer.echo(json.dumps({"levels": levels, "leaves": len(tree.leaves)}, ensure_ascii=False))
+            _say(json.dumps({"levels": levels, "leaves": len(tree.leaves)}, ensure_ascii=False))
         else:
-            typer.echo(hierarchies.show(tree, max_lines=lines))
+            _say(hierarchies.show(tree, max_lines=lines))
 
 
 @hierarchy_app.command("gaps")
@@ -170,7 +172,7 @@ def hierarchy_gaps(
 
         gaps = api.hierarchy_gaps(data, policy, column)
         _write_new(out, "".join(f"{value}\n" for value in gaps), private=True)
-        typer.echo(
+        _say(
             json.dumps({"gaps": len(gaps), "path": str(out)})
             if as_json
             else f"{len(gaps)} values of '{column}' are not in its hierarchy; they are listed in {out}."
@@ -202,6 +204,15 @@ def _stop_if_asked() -> None:
     if _received:
         signal.setitimer(signal.ITIMER_REAL, 0)
         raise KeyboardInterrupt if _received[0] == signal.SIGINT else SystemExit(128 + _received[0])
+
+
+def _say(text: str, nl: bool = True) -> None:
+    """Print a result. Whoever stopped listening, or has no room for it, does not undo what was done."""
+    try:
+        typer.echo(text, nl=nl)
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_new(path: Path, text: str, *, private: bool = False) -> None:
@@ -245,7 +256,7 @@ def _reporting(as_json: bool) -> Iterator[None]:
 def _fail(kind: str, text: str, code: int, as_json: bool, problems: list[dict[str, Any]] | None = None) -> NoReturn:
     if as_json:
         error = {"kind": kind, "exit_code": code, "message": text, "problems": problems or []}
-        typer.echo(json.dumps({"error": error}, ensure_ascii=False))
+        _say(json.dumps({"error": error}, ensure_ascii=False))
     typer.echo(f"sudare: {text}", err=True)
     raise typer.Exit(code)
 
@@ -282,11 +293,11 @@ def _progress(silenced: bool) -> Iterator[Callable[[str, float, float], None]]:
 
 def _show_release(out: Path, certificate: dict[str, Any]) -> None:
     facts = certificate
-    typer.echo(f"{out}: {facts['rows_out']} of {facts['rows_in']} records in {facts['classes']} classes.")
+    _say(f"{out}: {facts['rows_out']} of {facts['rows_in']} records in {facts['classes']} classes.")
     _show_guarantees(facts["guarantees"])
     loss = facts["loss"]
-    typer.echo(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
-    typer.echo(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}.sudare.json")
+    _say(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
+    _say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}.sudare.json")
 
 
 def _show_guarantees(guarantees: list[dict[str, Any]]) -> None:
@@ -294,7 +305,7 @@ def _show_guarantees(guarantees: list[dict[str, Any]]) -> None:
         asked = ", ".join(f"{key} = {value}" for key, value in one["parameters"].items() if value)
         achieved = f"; achieved {_figure(one['achieved'])}" if one["required"] else ""
         note = f" Note: {one['note']}" if one["note"] else ""
-        typer.echo(f"  proven: {one['model']}{f' ({asked})' if asked else ''}{achieved}{note}")
+        _say(f"  proven: {one['model']}{f' ({asked})' if asked else ''}{achieved}{note}")
 
 
 def _figure(value: Any) -> str:

@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -176,3 +177,13 @@ def test_two_at_once(table, tmp_path):
     assert [run.wait(timeout=120) for run in runs] == [0, 0]
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["a.csv", "b.csv"]
     assert leftovers(tmp_path) == []
+
+
+def test_nobody_listening_does_not_undo_a_release(table, tmp_path):
+    folder, _ = table
+    out = tmp_path / "release.csv"
+    given = [argument for argument in arguments(folder, out) if argument != "--quiet"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(line(*given), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert check_whole_or_absent(out, folder / "policy.json")

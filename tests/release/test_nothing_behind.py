@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
-from sudare.errors import AuditFailedError, DataError, TargetError, UnsupportedError
+from sudare.errors import AuditFailedError, DataError, SudareError, TargetError, UnsupportedError
 from sudare.table import Partition, Taxonomy, encode_column, merge_alike
 from sudare.table.table import Table
 
@@ -219,3 +219,101 @@ def test_a_file_without_a_header_is_not_drafted(tmp_path):
         sudare.draft(path)
     assert "Person" not in str(error.value)
     assert "HIV" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("pair", "name"), [(["hiv", "HIV"], "hiv"), (["1", "01"], "1"), (["2020-01-01", "2020-01-01 00:00"], "2020-01-01")]
+)
+def test_a_name_that_is_there_means_just_that_value(pair, name, tmp_path):
+    random = np.random.default_rng(5)
+    cells = [[*pair, "flu"][pick] for pick in random.choice(3, 200, p=[0.15, 0.7, 0.15])]
+    table = pa.table({"age": random.integers(0, 30, 200), "s": cells})
+    promise = {"model": "alpha-k-anonymity", "alpha": 0.5, "k": 3, "column": "s", "values": [name]}
+    rules = policy([promise], s={"role": "sensitive", "kind": "categorical"})
+    for path in (None, tmp_path / "r.csv", tmp_path / "r.parquet"):
+        assert sudare.anonymize(table, rules, out=path).certificate["guarantees"][0]["holds"]
+
+
+def test_orders_that_a_release_would_not_show_are_refused():
+    random = np.random.default_rng(1)
+    texts = ["<1", *random.choice(["1", "2", "10", "20"], 99)]
+    promise = {"model": "t-closeness", "t": 0.3, "column": "s", "distance": "ordered"}
+    rules = policy([*K5, promise], s={"role": "sensitive"}) | {"suppression": {"limit": 0.05}}
+    table = pa.table({"age": random.integers(0, 30, 100), "s": texts})
+    with pytest.raises(DataError, match="its order is unclear"):
+        sudare.anonymize(table, rules)
+    rules["columns"]["s"]["kind"] = "categorical"
+    assert sudare.anonymize(table, rules).certificate["guarantees"][1]["holds"]
+    lasting = pa.array(random.integers(1, 100, 100), pa.duration("s"))
+    with pytest.raises(DataError, match="holds durations"):
+        sudare.anonymize(table.set_column(1, "s", lasting), policy([*K5, promise], s={"role": "sensitive"}))
+
+
+def test_spellings_are_kept_apart_or_together_as_they_were_counted(tmp_path):
+    source = tmp_path / "s.csv"
+    rows = [f"{30 + row % 4},{'1' if row % 2 else '1.0'}" for row in range(60)]
+    source.write_text("\n".join(["age,s", *rows, "95,x", "97,x"]) + "\n")
+    rules = policy(
+        [{"model": "k-anonymity", "k": 3}, {"model": "l-diversity", "l": 2, "column": "s"}], s={"role": "sensitive"}
+    )
+    made = sudare.anonymize(source, rules | {"suppression": {"limit": 0.05}}, out=tmp_path / "r.parquet")
+    assert made.certificate["guarantees"][1]["achieved"] == 2
+
+
+@pytest.mark.parametrize(
+    "who", [["1", "2.71828", "3"], ["1", "3", "01"], ["0", "1", "2"], ["1", "1", "3"], [None, "1", "2"]]
+)
+def test_numbers_of_subjects_are_exactly_those_from_one(who):
+    table = pa.table({"age": ["30"] * 3 + ["40"] * 3, "who": who * 2})
+    rules = {
+        "columns": {"age": {"role": "quasi"}, "who": {"role": "subject"}},
+        "require": [{"model": "k-anonymity", "k": 2, "count": "subjects"}],
+    }
+    assert not sudare.audit(table, rules).passed
+    assert sudare.audit(table.set_column(1, "who", pa.array(["1", "2", "3"] * 2)), rules).passed
+
+
+@pytest.mark.parametrize("values", [[0.0, -0.0], [float("nan"), None]])
+def test_spellings_of_one_number_are_no_diversity(values):
+    table = pa.table({"age": ["30"] * 4, "s": pa.array(values * 2, pa.float64())})
+    rules = policy([{"model": "l-diversity", "l": 2, "column": "s"}], s={"role": "sensitive"})
+    assert not sudare.audit(table, rules).passed
+
+
+def test_pandas_columns_that_are_not_asked_for_do_not_matter():
+    frame = pd.DataFrame({"age": [30] * 10, "id": [1, "A2", None, 3.5, b"x"] * 2})
+    assert len(sudare.anonymize(frame, policy(id={"role": "identifier"})).data) == 10
+    assert len(sudare.anonymize(frame, policy()).data) == 10
+    with pytest.raises(DataError, match="none of its 2 columns is one that the policy names"):
+        sudare.anonymize(frame.rename(columns={"age": "Alter"}), {"columns": {"x": {"role": "quasi"}}, "require": K5})
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.UnionArray.from_dense(pa.array([0] * 20, pa.int8()), pa.array(range(20), pa.int32()), [pa.array(range(20))]),
+        pa.RunEndEncodedArray.from_arrays(pa.array([20], pa.int32()), pa.array([1])),
+        pa.array([pa.MonthDayNano([1, 2, 3])] * 20, pa.month_day_nano_interval()),
+        pa.StructArray.from_arrays([pa.array(range(20)), pa.array(range(20))], ["x", "x"]),
+    ],
+)
+def test_types_that_no_release_can_hold_are_named(cells):
+    with pytest.raises(DataError, match=r"column 'odd': holds .*, which a release cannot show"):
+        sudare.anonymize(pa.table({"age": [30] * 20, "odd": cells}), policy(odd={"role": "insensitive"}))
+
+
+def test_spreadsheets_of_other_countries_get_a_way_on(tmp_path):
+    path = tmp_path / "klinik.csv"
+    path.write_bytes("Alter;Kosten €;Geburt\n".encode("cp1252") + b"31;1,5;01.02.1990\n" * 30)
+    with pytest.raises(DataError, match=r"encoding: cp1252"):
+        sudare.draft(path)
+    drafted = sudare.draft(path, encoding="cp1252")
+    assert "source: {encoding: cp1252}" in drafted
+    columns = {"Alter": {"role": "quasi"}, "Kosten €": {"role": "quasi", "kind": "numeric"}}
+    with pytest.raises(DataError, match="write numbers with a point"):
+        sudare.anonymize(path, {"columns": columns, "require": K5, "source": {"encoding": "cp1252"}})
+    path.write_text("sep=;\nAlter;x\n3;4\n")
+    with pytest.raises(DataError, match="note to spreadsheet programs"):
+        sudare.draft(path)
+    with pytest.raises(SudareError, match="encoding"):
+        sudare.draft(path, encoding="no-such-thing")

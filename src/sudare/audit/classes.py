@@ -150,8 +150,15 @@ def _load(
         position = release.names.index(name)
         return _comparable(f"c{position}", release.types[position], policy.columns[name])
 
+    def value(name: str) -> str:
+        """Return a sensitive cell: spellings of one number are no diversity."""
+        position = release.names.index(name)
+        if not pa.types.is_floating(release.types[position]):
+            return cell(name)
+        return f"CASE WHEN isnan(c{position}) THEN NULL ELSE c{position} + 0 END"
+
     cells = [f"{cell(name)} AS {alias}" for name, alias in quasi.items()]
-    cells += [f"CAST({cell(name)} AS VARCHAR) AS {alias}" for name, alias in sensitive.items()]
+    cells += [f"CAST({value(name)} AS VARCHAR) AS {alias}" for name, alias in sensitive.items()]
     if subject is not None:
         cells.append(f"CAST({cell(subject)} AS VARCHAR) AS who")
     columns = [*quasi, *sensitive, *([] if subject is None else [subject])]

@@ -12,6 +12,7 @@ from sudare.draft.facts import Facts, look
 from sudare.draft.guesses import Guess, guess_roles
 from sudare.draft.headers import check_header
 from sudare.errors import DataError, Problem
+from sudare.policy import SourceSpec
 
 K = 5
 """How many share each combination: a common floor for data that leaves the house."""
@@ -36,10 +37,11 @@ _HEADER = """\
 """
 
 
-def draft_policy(table: pa.Table, *, name: str = "") -> str:
+def draft_policy(table: pa.Table, *, name: str = "", source: SourceSpec | None = None) -> str:
     """Return the text of a commented YAML policy for a table about people, to be read and corrected by hand.
 
-    The table is typed, or all text as a CSV file is. ``name`` is shown in the header. The text parses as a policy
+    The table is typed, or all text as a CSV file is. ``name`` is shown in the header;
+    ``source`` is how the file was read. The text parses as a policy
     that names every column in the table's order; the same table always gives the same text. It holds names of
     columns and counts, but no value of a person. A table without columns or records, with a name that is used
     twice, or with nothing but identifiers raises :class:`~sudare.errors.DataError`.
@@ -49,7 +51,14 @@ def draft_policy(table: pa.Table, *, name: str = "") -> str:
     guesses = guess_roles(facts)
     title = f"Table {_quoted(name)}: " if name else ""
     header = _HEADER.format(name=title, records=f"{table.num_rows:,}", columns=len(facts))
-    parts = [header, "version: 1\n", _columns(guesses), _require(guesses, facts), _closing(), _source(guesses, facts)]
+    parts = [
+        header,
+        "version: 1\n",
+        _columns(guesses),
+        _require(guesses, facts),
+        _closing(),
+        _source(guesses, facts, source or SourceSpec()),
+    ]
     return "\n".join(part for part in parts if part)
 
 
@@ -144,17 +153,25 @@ def _closing() -> str:
     )
 
 
-def _source(guesses: Mapping[str, Guess], facts: Mapping[str, Facts]) -> str:
-    """Name the texts for missing cells in columns that are released; the empty text always is one."""
+def _source(guesses: Mapping[str, Guess], facts: Mapping[str, Facts], source: SourceSpec) -> str:
+    """Say how the file was read, and name the texts for missing cells in columns that are released.
+
+    The empty text always is one.
+    """
+    keys = []
+    if source.encoding != "utf-8":
+        keys.append(f"encoding: {_scalar(source.encoding)}")
+    if source.delimiter is not None:
+        keys.append(f"delimiter: {_quoted(source.delimiter)}")
     tokens = {token for name, guess in guesses.items() if guess.role != "identifier" for token in facts[name].tokens}
-    if not tokens - {""}:
-        return ""
-    listed = ", ".join(_quoted(token) for token in sorted(tokens | {""}))
-    return (
-        "# These texts occur and usually say that a value is missing, in whatever column they stand.\n"
-        "# Take out what is an answer in your table.\n"
-        f"source: {{missing: [{listed}]}}\n"
-    )
+    comment = ""
+    if tokens - {""}:
+        comment = (
+            "# These texts occur and usually say that a value is missing, in whatever column they stand.\n"
+            "# Take out what is an answer in your table.\n"
+        )
+        keys.append(f"missing: [{', '.join(_quoted(token) for token in sorted(tokens | {''}))}]")
+    return f"{comment}source: {{{', '.join(keys)}}}\n" if keys else ""
 
 
 def _scalar(text: str) -> str:

@@ -162,7 +162,7 @@ class _reading:  # noqa: N801 - reads like the verb it is
         if error is None or isinstance(error, DataError):
             return
         if isinstance(error, UnicodeError) or "UTF8" in str(error) or "UTF-8" in str(error):
-            hint = "say how it is written, as in source: {encoding: latin-1}."
+            hint = "say how it is written, as in source: {encoding: cp1252} (or with --encoding, for a draft)."
             raise DataError(
                 Problem(name, "is not in the encoding it was said to be in (UTF-8 by default).", hint)
             ) from None
@@ -195,6 +195,9 @@ def _header(path: Path, form: TextForm) -> tuple[list[str], str]:
         raise DataError(Problem(path.name, "its first line is blank.", "the first line has to name the columns."))
     if not ended:  # the file ends with it
         raise DataError(Problem(path.name, "has columns but no records."))
+    if re.match(r'^"?sep=', header):
+        what = "its first line is a note to spreadsheet programs (sep=), not the names of the columns."
+        raise DataError(Problem(path.name, what, "remove that line."))
     delimiter = form.delimiter or max(DELIMITERS, key=re.sub(r'"[^"]*"', "", header).count)
     return next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter)), delimiter
 
@@ -242,7 +245,7 @@ def _read_text(path: Path, columns: list[str], names: list[str], form: TextForm)
                 path.name,
                 f"{len(ragged)} {'record does' if len(ragged) == 1 else 'records do'} not have the header's "
                 f"{len(names)} fields{at}.",
-                "check for unquoted delimiters or line breaks inside fields.",
+                "check for unquoted delimiters or line breaks inside fields, or say source: {delimiter: ...}.",
             )
         )
     return table

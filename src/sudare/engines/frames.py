@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -11,31 +11,33 @@ from sudare.engines.files import check_names
 from sudare.errors import DataError, Problem
 
 GiveBack = Callable[[pa.Table], Any]
-Columns = Collection[str] | None
-_ODD_CELLS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
+Wanted = Callable[[list[str]], list[str]]
+_ODD_CELLS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError)
 """What Arrow raises where cells have no common type; its messages quote the cell."""
 _PLAIN = "make it of one plain type, or leave it out of the table."
 
 
-def adopt(data: Any, columns: Columns = None) -> tuple[pa.Table, GiveBack]:
+def adopt(data: Any, wanted: Wanted | None = None) -> tuple[pa.Table, GiveBack]:
     """Return a table's content as Arrow, and a function that turns Arrow into that kind of table again.
 
-    The given object is never changed; row numbers and indices are not part of the data. With ``columns`` others may
-    be left out, where they would have to be converted first.
+    The given object is never changed; row numbers and indices are not part of the data. ``wanted`` is told the names of
+    all columns and returns those to take; the others are not even converted where that would take a conversion.
     """
     libraries = (kind.__module__.partition(".")[0].lstrip("_") for kind in type(data).__mro__)
     library = next((name for name in libraries if name in _ADOPTERS), "")
     try:
-        table, back = _ADOPTERS.get(library, _from_protocol)(data, columns)
+        table, back = _ADOPTERS.get(library, _from_protocol)(data, wanted)
     except _ODD_CELLS:
         raise DataError(Problem("the table", "a column mixes types or holds objects.", _PLAIN)) from None
     check_names("the table", table.schema.names)
+    if wanted is not None and library != "pandas":
+        table = table.select(wanted(table.schema.names))
     if table.num_rows == 0:
         raise DataError(Problem("the table", "has no records."))
     return table.replace_schema_metadata(None), back
 
 
-def _from_pandas(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
+def _from_pandas(data: Any, wanted: Wanted | None) -> tuple[pa.Table, GiveBack]:
     import pandas
 
     if not isinstance(data, pandas.DataFrame):
@@ -43,8 +45,8 @@ def _from_pandas(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
     names = [str(name) for name in data.columns]
     check_names("the table", names)  # pandas allows one name twice, Arrow's conversion does not
     frame = data.set_axis(names, axis=1)
-    if columns is not None:
-        names = [name for name in names if name in columns]
+    if wanted is not None:
+        names = wanted(names)
         frame = frame[names]
     try:
         return pa.Table.from_pandas(frame, preserve_index=False), _to_pandas
@@ -77,7 +79,7 @@ def _converts(frame: Any) -> bool:
     return True
 
 
-def _from_polars(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
+def _from_polars(data: Any, wanted: Wanted | None) -> tuple[pa.Table, GiveBack]:
     import polars
 
     if not isinstance(data, polars.DataFrame | polars.LazyFrame):
@@ -87,7 +89,7 @@ def _from_polars(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
     return data.to_arrow(), polars.from_arrow
 
 
-def _from_duckdb(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
+def _from_duckdb(data: Any, wanted: Wanted | None) -> tuple[pa.Table, GiveBack]:
     import duckdb
 
     if not isinstance(data, duckdb.DuckDBPyRelation):
@@ -96,7 +98,7 @@ def _from_duckdb(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
     return found if isinstance(found, pa.Table) else found.read_all(), lambda table: duckdb.from_arrow(table)
 
 
-def _from_protocol(data: Any, columns: Columns) -> tuple[pa.Table, GiveBack]:
+def _from_protocol(data: Any, wanted: Wanted | None) -> tuple[pa.Table, GiveBack]:
     if isinstance(data, pa.Table):
         return data, lambda table: table
     if isinstance(data, pa.RecordBatch):
@@ -116,7 +118,7 @@ def _unknown(data: Any) -> DataError:
     )
 
 
-_ADOPTERS: dict[str, Callable[[Any, Columns], tuple[pa.Table, GiveBack]]] = {
+_ADOPTERS: dict[str, Callable[[Any, Wanted | None], tuple[pa.Table, GiveBack]]] = {
     "pandas": _from_pandas,
     "polars": _from_polars,
     "duckdb": _from_duckdb,

@@ -50,7 +50,7 @@ class Policy(Part):
         """The digest of the policy's file, byte by byte; of its canonical JSON where it came from Python."""
         if self._sha256:
             return self._sha256
-        canonical = json.dumps(self.model_dump(exclude_none=True), sort_keys=True, ensure_ascii=False)
+        canonical = json.dumps(self.model_dump(exclude_none=True), sort_keys=True, ensure_ascii=False, default=str)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     def named(self, role: Role) -> list[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from sudare.errors import ParameterError, Problem
 
 TOLERANCE = 1e-9
 """Real-valued limits are compared with this slack, so that a value exactly at its limit is not lost to rounding.
@@ -49,7 +51,7 @@ class HierarchySpec(Part):
     file: str | None = None
     delimiter: _Delimiter | None = None
     tree: dict[str, Any] | list[Any] | None = None
-    prefix: list[Annotated[int, Field(strict=True, ge=1)]] | None = Field(default=None, min_length=1)
+    prefix: list[Annotated[int, Field(strict=True, ge=1, le=10_000)]] | None = Field(default=None, min_length=1)
     bands: list[_Positive] | None = Field(default=None, min_length=1)
     origin: _Real = 0.0
     dates: list[DateLevel] | None = Field(default=None, min_length=1)
@@ -232,3 +234,13 @@ class SourceSpec(Part):
     delimiter: _Delimiter | None = None
     encoding: Annotated[str, AfterValidator(_known_encoding)] = "utf-8"
     missing: list[str] = Field(default_factory=lambda: [""])
+
+    @classmethod
+    def checked(cls, *, encoding: str, delimiter: str | None) -> SourceSpec:
+        """Make one of words that stand in no policy, or raise what is wrong with them."""
+        try:
+            return cls(encoding=encoding, delimiter=delimiter)
+        except ValidationError as error:
+            raise ParameterError(
+                [Problem(str(details["loc"][0]), f"{details['ctx']['error']}.") for details in error.errors()]
+            ) from None

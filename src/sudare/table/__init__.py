@@ -3,7 +3,7 @@
 from sudare.table.atoms import Atoms, find_atoms
 from sudare.table.column import Column, ItemSets, smallest
 from sudare.table.cover import Cover, Generalized, generalize, merge_alike
-from sudare.table.encode import encode_column, encode_items, plain_numbers
+from sudare.table.encode import encode_column, encode_items, looks_numeric, plain_numbers
 from sudare.table.recoding import SUPPRESSED, Partition, Recoding
 from sudare.table.table import Table
 from sudare.table.taxonomy import Taxonomy
@@ -23,6 +23,7 @@ __all__ = [
     "encode_items",
     "find_atoms",
     "generalize",
+    "looks_numeric",
     "merge_alike",
     "plain_numbers",
     "smallest",

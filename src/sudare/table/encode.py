@@ -24,6 +24,7 @@ _DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
 _TIME = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?$"
 _EXACT_NUMBER = r"^-?(0|[1-9]\d{0,17}|(0|[1-9]\d{0,8})\.\d{1,6})$"
+_LOCAL = r"^-?[\d.]*,\d+$|^\d{1,2}[./]\d{1,2}[./]\d{2,4}$"
 _PADDED = r"^[+-]?0\d"
 _NAN = r"^[+-]?(?i:nan)$"
 _INFINITE = r"^[+-]?(?i:inf(inity)?)$"
@@ -132,6 +133,12 @@ def plain_numbers(name: str, cells: pa.Array) -> pa.Array:
     return cells if pa.types.is_large_string(found.type) or found.null_count != cells.null_count else found
 
 
+def looks_numeric(values: pa.Array) -> bool:
+    """Say whether some text looks like a number or a date."""
+    text = values.cast(pa.large_string())
+    return _any(text, _DECIMAL) or _any(text, _TIME)
+
+
 def positions(values: pa.Array) -> NDArray[np.float64]:
     """Return where ascending numbers, dates (in days) and times (in seconds) stand on their axis.
 
@@ -228,9 +235,10 @@ def _parsed(name: str, cells: pa.Array, *, strict: bool) -> pa.Array:
         what = f"{len(bad)} of {len(cells)} cells are not numbers or dates (the first in record {bad[0] + 1})."
     else:
         what = "mixes numbers and dates, or holds dates that do not exist."
-    raise DataError(
-        Problem(f"column '{name}'", what, "make it kind: categorical, or name the texts for missing in source.missing.")
-    )
+    hint = "make it kind: categorical, or name the texts for missing in source.missing."
+    if len(bad) and _all(trimmed.take(pa.array(bad)), _LOCAL):
+        hint = "write numbers with a point, as 1.5, and dates as 2024-03-05."
+    raise DataError(Problem(f"column '{name}'", what, hint))
 
 
 def _ranked(name: str, values: pa.Array, order: Sequence[str]) -> NDArray[np.int64]:
