@@ -22,9 +22,9 @@ def score(cluster: Cluster, least: int, mode: int, budget: int = 0, *, every: bo
     buffers = ordering.scratch(axes, len(rows))
     room = splits.splits(6 * sum(column.size for column in cluster.columns) + 1)
     clusters = np.array([[0, len(rows), budget, cluster.total]], dtype=np.int64)
-    out = splits.splits(len(room.score) if every else 1)
-    ends = splits.score_splits(rows, amounts, clusters, least, mode, axes, buffers, room, every, out)
-    return splits.pick(out, slice(ends[-1]))
+    best = splits.splits(1)
+    ends = splits.score_splits(rows, amounts, clusters, least, mode, axes, buffers, room, every, best)
+    return splits.pick(room if every else best, slice(ends[-1]))
 
 
 def as_lines(found: splits.Splits):

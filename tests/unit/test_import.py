@@ -30,8 +30,8 @@ def test_version_and_dir_load_nothing_heavy():
 
 @pytest.mark.parametrize("arguments", [["--help"], ["anonymize", "--help"], ["--version"]])
 def test_help_is_light(arguments):
-    code = f"import sys; sys.argv = ['sudare', *{arguments!r}]\nfrom sudare.cli import main\n"
-    found = loaded(f"{code}try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code")
+    code = f"import sys; sys.argv = ['sudare', *{arguments!r}]\nfrom sudare.cli import app\n"
+    found = loaded(f"{code}try:\n    app()\nexcept SystemExit as end:\n    assert not end.code, end.code")
     assert "typer" in found
     assert not found & {"numba", "pyarrow", "duckdb", "pandas", "polars", "numpy"}
 

@@ -29,6 +29,8 @@ def distinct_codes(codes, order, starts, size):
     stamp = np.full(size, -1, np.int64)
     begin = np.zeros(len(starts), np.int64)
     found = np.empty(len(order), np.int64)
+    places = np.empty(len(order), np.int64)
+    spare = np.empty(len(order), np.int64)
     at = 0
     for group in range(len(starts) - 1):
         low, high = size, -1
@@ -47,8 +49,12 @@ def distinct_codes(codes, order, starts, size):
                     found[at] = code
                     at += 1
         else:
-            order_of = np.arange(first, at)
-            sort_stable(found, order_of, np.empty(at - first, np.int64), np.int64(at - first))
-            found[first:at] = found[order_of]
+            for index in range(at - first):
+                places[index] = first + index
+            sort_stable(found, places, spare, np.int64(at - first))
+            for index in range(at - first):
+                spare[index] = found[places[index]]
+            for index in range(at - first):
+                found[first + index] = spare[index]
         begin[group + 1] = at
     return begin, found[:at]

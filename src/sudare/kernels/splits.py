@@ -303,29 +303,30 @@ def _loss_after(drop, inside, outside, inner, outer, everything):
 
 
 @kernel
-def score_splits(rows, amounts, clusters, least, mode, axes, buffers, room, every, out):
-    """Score the splits of clusters, whose lines are (first row, last row, budget, records), into ``out``.
+def score_splits(rows, amounts, clusters, least, mode, axes, buffers, room, every, best):
+    """Score the splits of clusters, whose lines are (first row, last row, budget, records).
 
-    With ``every`` all of them are listed one cluster after the other; the returned array tells where each cluster's
-    end. Without it only the best of each cluster is kept, at the cluster's number; its attribute is -1 if there is
-    none. ``room`` is working space. Scores are better when lower; the first of equal ones wins.
+    With ``every`` all of them are listed in ``room``, one cluster after the other; the returned array tells where each
+    cluster's end. Without it ``room`` is working space, and the best of each cluster is put into ``best``, at the
+    cluster's number; its attribute is -1 if there is none. Lower scores are better; the first of equal ones wins.
     """
     ends = np.empty(len(clusters), np.int64)
     at = np.int64(0)
     for cluster in range(len(clusters)):
+        # the only call: each further one would be compiled into this function once more
+        found = score_cluster(rows, amounts, clusters[cluster], least, mode, axes, buffers, room, at)
         if every:
-            at += score_cluster(rows, amounts, clusters[cluster], least, mode, axes, buffers, out, at)
+            at += found
             ends[cluster] = at
             continue
-        found = score_cluster(rows, amounts, clusters[cluster], least, mode, axes, buffers, room, ZERO)
-        out.attribute[cluster] = -1
+        best.attribute[cluster] = -1
         chosen = 0
         for index in range(found):
             if room.score[index] < room.score[chosen]:
                 chosen = index
         if found:
             _put(
-                out,
+                best,
                 cluster,
                 room.score[chosen],
                 np.int64(room.attribute[chosen]),

@@ -186,7 +186,7 @@ class _Worker:
         job = self.job
         chosen = kernel.splits(len(clusters))
         if job.requirements.only_rows:
-            self._score(clusters, every=False, out=chosen)
+            self._score(clusters, self.room, best=chosen)
         else:
             chosen.attribute[:] = -1
             for batch in self._batches(clusters):
@@ -214,11 +214,12 @@ class _Worker:
         kept = np.concatenate([left[drop != kernel.DROP_LEFT], right[drop != kernel.DROP_RIGHT]])
         return _Level(kept, closed, dropped)
 
-    def _score(self, clusters: Ints, *, every: bool, out: kernel.Splits) -> Ints:
+    def _score(self, clusters: Ints, room: kernel.Splits, *, best: kernel.Splits | None) -> Ints:
+        """Put the best split of each cluster into ``best``, or list all of them in ``room`` if there is none."""
         job = self.job
-        least = job.requirements.least_rows
+        least, every = job.requirements.least_rows, best is None
         ends: Ints = kernel.score_splits(
-            job.rows, job.amounts, clusters, least, job.mode, job.axes, self.buffers, self.room, every, out
+            job.rows, job.amounts, clusters, least, job.mode, job.axes, self.buffers, room, every, best or room
         )
         return ends
 
@@ -235,7 +236,7 @@ class _Worker:
         members = clusters[batch]
         sizes = members[:, 1] - members[:, 0]
         room = kernel.splits(int(self.job.most_splits(sizes).sum()))
-        ends = self._score(members, every=True, out=room)
+        ends = self._score(members, room, best=None)
         listed = kernel.pick(room, slice(ends[-1]))
         owner = np.repeat(np.arange(len(members)), np.diff(ends, prepend=0))
         ranked = np.lexsort((listed.score, owner))  # stable: the first of equal scores comes first
