@@ -383,9 +383,8 @@ def _typed(rows: pa.Table, policy: Policy, decided: Collection[str]) -> pa.Table
     """
     for index, name in enumerate(rows.schema.names):
         spec, column = policy.columns[name], rows.column(name)
-        if name in decided:
-            continue
-        if spec.role in ("sensitive", "insensitive") and spec.kind != "categorical" and pa.types.is_string(column.type):
+        carried = spec.role in ("sensitive", "insensitive") and name not in decided
+        if carried and spec.kind != "categorical" and pa.types.is_string(column.type):
             rows = rows.set_column(index, name, plain_numbers(name, column.combine_chunks()))
     return rows
 

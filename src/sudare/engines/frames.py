@@ -26,18 +26,15 @@ def adopt(data: Any, wanted: Wanted | None = None) -> tuple[pa.Table, GiveBack]:
     libraries = (kind.__module__.partition(".")[0].lstrip("_") for kind in type(data).__mro__)
     library = next((name for name in libraries if name in _ADOPTERS), "")
     try:
-        table, back = _ADOPTERS.get(library, _from_protocol)(data, wanted)
+        table, back = _ADOPTERS.get(library, _from_protocol)(data, wanted or list)
     except _ODD_CELLS:
         raise DataError(Problem("the table", "a column mixes types or holds objects.", _PLAIN)) from None
-    check_names("the table", table.schema.names)
-    if wanted is not None and library != "pandas":
-        table = table.select(wanted(table.schema.names))
     if table.num_rows == 0:
         raise DataError(Problem("the table", "has no records."))
     return table.replace_schema_metadata(None), back
 
 
-def _from_pandas(data: Any, wanted: Wanted | None) -> tuple[pa.Table, GiveBack]:
+def _from_pandas(data: Any, wanted: Wanted) -> tuple[pa.Table, GiveBack]:
     import pandas
 
     if not isinstance(data, pandas.DataFrame):
@@ -45,9 +42,8 @@ def _from_pandas(data: Any, wanted: Wanted | None) -> tuple[pa.Table, GiveBack]:
     names = [str(name) for name in data.columns]
     check_names("the table", names)  # pandas allows one name twice, Arrow's conversion does not
     frame = data.set_axis(names, axis=1)
-    if wanted is not None:
-        names = wanted(names)
-        frame = frame[names]
+    names = wanted(names)
+    frame = frame[names]
     try:
         return pa.Table.from_pandas(frame, preserve_index=False), _to_pandas
     except _ODD_CELLS:
@@ -60,13 +56,13 @@ def _to_pandas(table: pa.Table) -> Any:
     """Return a DataFrame; whole numbers and truth values with missing cells stay what they are."""
     import pandas
 
+    kinds = {pa.bool_(): pandas.BooleanDtype()}
+    for size in (8, 16, 32, 64):
+        kinds[getattr(pa, f"int{size}")()] = getattr(pandas, f"Int{size}Dtype")()
+        kinds[getattr(pa, f"uint{size}")()] = getattr(pandas, f"UInt{size}Dtype")()
     frame = table.to_pandas()
     for name, column in zip(table.schema.names, table.columns, strict=True):
-        if column.null_count and (pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)):
-            kinds = {pa.bool_(): pandas.BooleanDtype()}
-            for size in (8, 16, 32, 64):
-                kinds[getattr(pa, f"int{size}")()] = getattr(pandas, f"Int{size}Dtype")()
-                kinds[getattr(pa, f"uint{size}")()] = getattr(pandas, f"UInt{size}Dtype")()
+        if column.null_count and column.type in kinds:
             frame[name] = column.to_pandas(types_mapper=kinds.get)
     return frame
 
@@ -79,33 +75,41 @@ def _converts(frame: Any) -> bool:
     return True
 
 
-def _from_polars(data: Any, wanted: Wanted | None) -> tuple[pa.Table, GiveBack]:
+def _from_polars(data: Any, wanted: Wanted) -> tuple[pa.Table, GiveBack]:
     import polars
 
     if not isinstance(data, polars.DataFrame | polars.LazyFrame):
         raise _unknown(data)
     if isinstance(data, polars.LazyFrame):
-        return data.collect().to_arrow(), lambda table: polars.DataFrame(polars.from_arrow(table)).lazy()
-    return data.to_arrow(), polars.from_arrow
+        found = _chosen(data.collect().to_arrow(), wanted)
+        return found, lambda table: polars.DataFrame(polars.from_arrow(table)).lazy()
+    return _chosen(data.to_arrow(), wanted), polars.from_arrow
 
 
-def _from_duckdb(data: Any, wanted: Wanted | None) -> tuple[pa.Table, GiveBack]:
+def _from_duckdb(data: Any, wanted: Wanted) -> tuple[pa.Table, GiveBack]:
     import duckdb
 
     if not isinstance(data, duckdb.DuckDBPyRelation):
         raise _unknown(data)
     found = data.arrow()
-    return found if isinstance(found, pa.Table) else found.read_all(), lambda table: duckdb.from_arrow(table)
+    found = found if isinstance(found, pa.Table) else found.read_all()
+    return _chosen(found, wanted), lambda table: duckdb.from_arrow(table)
 
 
-def _from_protocol(data: Any, wanted: Wanted | None) -> tuple[pa.Table, GiveBack]:
+def _from_protocol(data: Any, wanted: Wanted) -> tuple[pa.Table, GiveBack]:
     if isinstance(data, pa.Table):
-        return data, lambda table: table
+        return _chosen(data, wanted), lambda table: table
     if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data]), lambda table: table.combine_chunks().to_batches()[0]
+        found = _chosen(pa.Table.from_batches([data]), wanted)
+        return found, lambda table: table.combine_chunks().to_batches()[0]
     if hasattr(data, "__arrow_c_stream__"):
-        return pa.table(data), lambda table: table
+        return _chosen(pa.table(data), wanted), lambda table: table
     raise _unknown(data)
+
+
+def _chosen(table: pa.Table, wanted: Wanted) -> pa.Table:
+    check_names("the table", table.schema.names)
+    return table.select(wanted(table.schema.names))
 
 
 def _unknown(data: Any) -> DataError:
@@ -118,7 +122,7 @@ def _unknown(data: Any) -> DataError:
     )
 
 
-_ADOPTERS: dict[str, Callable[[Any, Wanted | None], tuple[pa.Table, GiveBack]]] = {
+_ADOPTERS: dict[str, Callable[[Any, Wanted], tuple[pa.Table, GiveBack]]] = {
     "pandas": _from_pandas,
     "polars": _from_polars,
     "duckdb": _from_duckdb,

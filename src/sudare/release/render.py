@@ -36,8 +36,11 @@ def render(
     operating system unless a test gives a seed.
     """
     random = np.random.default_rng(seed)
-    partition = merge_alike(table, partition)
-    shown = generalize(table, partition, random.permutation(table.rows) if order == "class" else None)
+    shuffled = random.permutation(table.rows) if order == "class" else None
+    shown = generalize(table, partition, shuffled)
+    merged = merge_alike(partition, shown)
+    if merged is not partition:
+        partition, shown = merged, generalize(table, merged, shuffled)
     rows = shown.order if order == "class" else np.flatnonzero(partition.classes >= 0)
     classes = partition.classes[rows]
     take = pa.array(rows)

@@ -123,12 +123,13 @@ def generalize(table: Table, partition: Partition, order: Ints | None = None) ->
     return Generalized(table.rows, partition.suppressed, sizes, by_class, start, covers)
 
 
-def merge_alike(table: Table, partition: Partition) -> Partition:
+def merge_alike(partition: Partition, shown: Generalized) -> Partition:
     """Return the classes that a reader sees: where a method made two that show the same, they become one.
 
-    Both sides of a split along a hierarchy may still show the node they came from.
+    ``shown`` is what the partition shows. Both sides of a split along a hierarchy may still show the node they came
+    from; nearly always there is nothing to merge, and the partition itself comes back.
     """
-    covers = generalize(table, partition).covers.values()
+    covers = shown.covers.values()
     if not covers or partition.count < 2:
         return partition
     _, merged = np.unique(np.stack([cover.cell for cover in covers], axis=1), axis=0, return_inverse=True)
