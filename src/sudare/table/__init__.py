@@ -2,13 +2,15 @@
 
 from sudare.table.atoms import Atoms, find_atoms
 from sudare.table.column import Column, ItemSets, smallest
-from sudare.table.cover import Cover, Generalized, generalize, merge_alike
+from sudare.table.cover import Cover, Generalized, SetCover, generalize, merge_alike
 from sudare.table.encode import encode_column, encode_items, looks_numeric, plain_numbers
 from sudare.table.recoding import SUPPRESSED, Partition, Recoding
+from sudare.table.storage import MEMORY, Storage
 from sudare.table.table import Table
 from sudare.table.taxonomy import Taxonomy
 
 __all__ = [
+    "MEMORY",
     "SUPPRESSED",
     "Atoms",
     "Column",
@@ -17,6 +19,8 @@ __all__ = [
     "ItemSets",
     "Partition",
     "Recoding",
+    "SetCover",
+    "Storage",
     "Table",
     "Taxonomy",
     "encode_column",

@@ -74,20 +74,42 @@ class Column:
 class ItemSets:
     """An item-set column: record ``i`` holds ``items[offsets[i]:offsets[i + 1]]``, sorted, each item once.
 
-    ``values`` is the dictionary of the items. ``missing`` marks null sets, which differ from empty ones;
-    it is None where there are none.
+    ``values`` is the dictionary of the items, in the order of their text, or depth-first where there is a taxonomy.
+    A null set differs from an empty one: it holds the item ``len(values)`` alone, which occurs only if ``missing``
+    is true. So a release can say that a set is missing as it can say that it holds an item.
     """
 
     name: str
     offsets: NDArray[np.int64]
     items: NDArray[np.unsignedinteger[Any]]
     values: pa.Array
-    missing: NDArray[np.bool_] | None = None
+    missing: bool = False
     taxonomy: Taxonomy | None = None
     weight: float = 1.0
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def size(self) -> int:
+        """The number of codes in use, the one for null sets included."""
+        return len(self.values) + int(self.missing)
+
+    @property
+    def missing_code(self) -> int:
+        """The item of a null set, or -1 if there is none."""
+        return len(self.values) if self.missing else -1
+
+    def reordered(self, order: NDArray[np.int64], taxonomy: Taxonomy) -> ItemSets:
+        """Return the sets with their items in another order (new code to old code), and a taxonomy over them."""
+        from sudare.kernels.itemsets import sort_within
+
+        new_code = np.empty(len(order) + 1, dtype=np.uint32)
+        new_code[order] = np.arange(len(order))
+        new_code[-1] = len(order)  # missing stays last
+        items = smallest(new_code[self.items], self.size)
+        sort_within(items, self.offsets)
+        return replace(self, items=items, values=self.values.take(pa.array(order)), taxonomy=taxonomy)
 
 
 def smallest(codes: NDArray[np.integer[Any]], size: int) -> NDArray[np.unsignedinteger[Any]]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.table.column import Column
+from sudare.table.column import Column, ItemSets
 from sudare.table.recoding import SUPPRESSED, Partition
 from sudare.table.table import Table
 
@@ -56,9 +56,7 @@ class Cover:
             # whatever numbers a class mixes with missing cells, it shows the same
             low = np.where(self.everything, 0, self.low)
             return np.asarray(low * self.column.size + self.high)
-        seen: dict[bytes, int] = {}
-        bounds = pairwise(self.start.tolist())
-        return np.array([seen.setdefault(self.codes[low:high].tobytes(), len(seen)) for low, high in bounds])
+        return numbered(self.start, self.codes)
 
     @cached_property
     def everything(self) -> NDArray[np.bool_]:
@@ -96,6 +94,45 @@ class Cover:
 
 
 @dataclass(frozen=True, eq=False)
+class SetCover:
+    """An item-set column over all classes: class ``g`` shows ``nodes[start[g]:start[g + 1]]``, ascending.
+
+    Without a taxonomy a node is an item that all records of the class hold. With one it is a node of the taxonomy:
+    where records differ in an item, the lowest node over it that all of them hold. ``share`` is the mean, over the
+    records of a class, of the share of the items that it hides (the NCP of the cell), ``disclosed`` the number of its
+    items that it shows as they are, over all its records.
+    """
+
+    column: ItemSets
+    start: Ints
+    nodes: Ints
+    share: Reals
+    disclosed: Ints
+
+    @cached_property
+    def null(self) -> NDArray[np.bool_]:
+        """Which classes show that their sets are missing: these show that node, the last one, and no other."""
+        shown = np.zeros(len(self.start) - 1, dtype=np.bool_)
+        if self.column.missing:
+            taxonomy = self.column.taxonomy
+            last = self.column.missing_code if taxonomy is None else len(taxonomy.labels) - 1
+            shown[np.flatnonzero(np.diff(self.start) == 1)] = self.nodes[self.start[:-1][np.diff(self.start) == 1]] == last
+        return shown
+
+    @cached_property
+    def cell(self) -> Ints:
+        """A number for what each class shows; equal numbers are equal cells."""
+        return numbered(self.start, self.nodes)
+
+
+def numbered(start: Ints, parts: Ints) -> Ints:
+    """Return a number for each run of ``parts``; equal runs have equal numbers."""
+    seen: dict[bytes, int] = {}
+    bounds = pairwise(start.tolist())
+    return np.array([seen.setdefault(parts[low:high].tobytes(), len(seen)) for low, high in bounds], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
 class Generalized:
     """A table as a partition shows it: the rows class by class, and a cover for each quasi-identifier."""
 
@@ -104,7 +141,7 @@ class Generalized:
     sizes: Ints
     order: Ints
     start: Ints
-    covers: Mapping[str, Cover]
+    covers: Mapping[str, Cover | SetCover]
 
 
 def generalize(table: Table, partition: Partition, order: Ints | None = None) -> Generalized:

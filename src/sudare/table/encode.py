@@ -105,7 +105,7 @@ def encode_items(
         offsets=np.searchsorted(holder, np.arange(len(cells) + 1)).astype(np.int64),
         items=smallest(codes, len(ranked)),
         values=encoded.dictionary.take(pa.array(ranked)),
-        missing=null if null.any() else None,
+        missing=bool(null.any()),
         weight=weight,
     )
 
