@@ -31,6 +31,8 @@ app = typer.Typer(
 )
 hierarchy_app = typer.Typer(help="Look at hierarchies.", no_args_is_help=True)
 app.add_typer(hierarchy_app, name="hierarchy")
+generate_app = typer.Typer(help="Make up data to try sudare on.", no_args_is_help=True)
+app.add_typer(generate_app, name="generate")
 
 DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")]
 PolicyOption = Annotated[Path, typer.Option("--policy", "-p", help="The policy (YAML or JSON).")]
@@ -105,6 +107,9 @@ def anonymize(
     method: Annotated[
         str | None, typer.Option("--method", "-m", help="Use this method instead of the policy's.")
     ] = None,
+    memory: Annotated[
+        str | None, typer.Option("--memory", help="Use no more than this, such as 4GiB; files hold the rest.")
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -113,7 +118,7 @@ def anonymize(
         from sudare import api
 
         with _progress(quiet or as_json) as listener:
-            release = api.anonymize(data, policy, out=out, method=method, progress=listener)
+            release = api.anonymize(data, policy, out=out, method=method, memory=memory, progress=listener)
         if as_json:
             _say(json.dumps({"release": str(out)} | release.certificate, ensure_ascii=False))
         elif not quiet:
@@ -188,6 +193,26 @@ def hierarchy_gaps(
             if as_json
             else f"{len(gaps)} values of '{column}' are not in its hierarchy; they are listed in {out}."
         )
+
+
+@generate_app.command("claims")
+def generate_claims(
+    rows: Annotated[int, typer.Option("--rows", "-n", help="How many claims.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write them: a new Parquet file.")],
+    seed: Annotated[int, typer.Option(help="Another seed gives other claims, the same one the same.")] = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make up medical claims, as many as wanted, in bounded memory. No person stands behind them."""
+    with _reporting(as_json):
+        from sudare.datasets.claims import write_claims
+
+        with _progress(quiet or as_json) as listener:
+            write_claims(out, rows, seed, listener)
+        if as_json:
+            _say(json.dumps({"path": str(out), "rows": rows, "seed": seed}, ensure_ascii=False))
+        elif not quiet:
+            _say(f"{out}: {rows} synthetic claims, seed {seed}.")
 
 
 _received: list[int] = []

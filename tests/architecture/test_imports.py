@@ -13,6 +13,7 @@ TABLE = FOUNDATION | {"kernels", "table"}
 ROOMS = {
     "errors": set(),
     "progress": set(),
+    "memory": {"errors"},
     "kernels": {"kernels"},
     "policy": {"errors", "policy"},
     "table": TABLE,
@@ -22,6 +23,7 @@ ROOMS = {
     "methods": TABLE | {"hierarchies", "models", "metrics", "methods"},
     "engines": TABLE | {"engines"},
     "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},
+    "reading": TABLE | {"hierarchies", "models", "engines", "release", "policy", "memory"},
     "audit": {"errors", "policy", "audit"},
     "draft": TABLE | {"policy", "draft"},
     "datasets": {"errors", "datasets"},

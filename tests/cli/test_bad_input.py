@@ -377,10 +377,11 @@ class TestHierarchy:
         with pytest.raises(PolicyError, match=said.replace("?", r"\?")):
             api.hierarchy_gaps(place.data(), POLICY, column)
 
-    def test_gaps_of_items(self, place):
-        rules = policy({"job": {"role": "quasi", "kind": "items", "hierarchy": {"tree": ["a"]}}})
-        with pytest.raises(PolicyError, match="is an item set"):
-            api.hierarchy_gaps(place.data(), rules, "job")
+    @pytest.mark.parametrize(("separator", "gaps"), [("|", ["b", "c"]), ("#", ["a|b", "c|a"])])
+    def test_gaps_of_items(self, place, separator, gaps):
+        content = text([(*row[:3], ("a|b", "c|a", "a")[number % 3], row[4]) for number, row in enumerate(ROWS)])
+        column = {"role": "quasi", "kind": "items", "separator": separator, "hierarchy": {"tree": ["a"]}}
+        assert api.hierarchy_gaps(place.data(content), policy({"job": column}), "job") == gaps
 
     def test_show(self, place):
         self.write(place, "nurse;health;*\ncook;food;*\n")

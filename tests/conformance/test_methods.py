@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import math
 import sys
 import time
@@ -21,16 +20,32 @@ from sudare.models import MODELS, Requirements
 from sudare.policy import HierarchySpec
 from sudare.table import SUPPRESSED, Partition, Table, encode_column, encode_items
 
-# Every method with every combination of the values of its options, and once without any.
-WAYS = [
-    (name, dict(zip(method.options, chosen, strict=True)))
+
+def values_of(name, option) -> tuple:
+    """Some values that an option may have: all words, or numbers of a share."""
+    allowed = METHODS[name].options[option]
+    return allowed if isinstance(allowed, tuple) else (0.0, 0.1)
+
+
+def default_of(name, option):
+    return inspect.signature(METHODS[name].load()).parameters[option].default
+
+
+# Every method without options, and with every other value of every option, one at a time.
+WAYS = [(name, {}) for name in METHODS] + [
+    (name, {option: value})
     for name, method in METHODS.items()
-    for chosen in itertools.product(*method.options.values())
-] + [(name, {}) for name, method in METHODS.items() if method.options]
+    for option in method.options
+    for value in values_of(name, option)
+    if value != default_of(name, option)
+]
 every_method = pytest.mark.parametrize("name", METHODS)
 every_way = pytest.mark.parametrize(
-    ("name", "options"), WAYS, ids=["-".join((name, *options.values())) for name, options in WAYS]
+    ("name", "options"),
+    WAYS,
+    ids=["-".join((name, *(f"{option}-{value}" for option, value in options.items()))) for name, options in WAYS],
 )
+without_item_sets = pytest.mark.parametrize("name", [name for name, method in METHODS.items() if not method.item_sets])
 
 # Each model with parameters that the tables below can meet, and that keep some splits from being made.
 SETTINGS = {
@@ -227,9 +242,14 @@ def test_the_signature_is_the_common_one(name):
 @every_method
 def test_a_wrong_option_value_is_named_with_what_is_allowed(name):
     for option, allowed in METHODS[name].options.items():
-        [problem] = METHODS[name].problems({option: allowed[0] + "x"})
-        assert all(word in str(problem) for word in allowed)
-        assert METHODS[name].problems(dict.fromkeys([option], allowed[0])) == []
+        words = allowed if isinstance(allowed, tuple) else ()
+        wrong = [f"{words[0]}x", None, 0] if words else ["0", None, True, -0.1, 1, 1.0, math.nan, math.inf]
+        for value in wrong:
+            [problem] = METHODS[name].problems({option: value})
+            assert option in str(problem)
+            assert all(word in str(problem) for word in words or [str(allowed)])
+        for value in values_of(name, option):
+            assert METHODS[name].problems({option: value}) == []
 
 
 # ---- what it gives back
@@ -334,11 +354,13 @@ def test_all_unmet_requirements_are_told_at_once(name, options):
     assert len(caught.value.problems) == 2
 
 
-@every_way
-def test_item_sets_are_refused_with_a_hint(name, options):
-    table = Table(2, {"items": encode_items("items", pa.array([["a"], ["a"]]))})
-    with pytest.raises(UnsupportedError, match="items"):
-        decide(name, options, table, required(("k-anonymity", {"k": 2})))
+@without_item_sets
+def test_item_sets_are_refused_with_a_hint(name):
+    table = Table(2, {"basket": encode_items("basket", pa.array([["a"], ["a"]]))})
+    with pytest.raises(UnsupportedError, match="basket") as caught:
+        decide(name, {}, table, required(("k-anonymity", {"k": 2})))
+    knowing = [other for other, method in METHODS.items() if method.item_sets]
+    assert any(other in str(caught.value) for other in knowing)
 
 
 # ---- odd tables

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections import Counter
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.kernels.classes import distinct_codes, sort_by_class
+from sudare.kernels.classes import (
+    cut_sets,
+    distinct_codes,
+    number_people,
+    number_runs,
+    repeat_runs,
+    shuffle_within,
+    sort_by_class,
+)
 
 
 def starts(classes):
@@ -18,13 +27,11 @@ def starts(classes):
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.integers(-1, 4), min_size=1, max_size=40), st.randoms())
-def test_sort_by_class_is_stable_and_leaves_out_what_has_no_class(classes, random):
-    order = list(range(len(classes)))
-    random.shuffle(order)
+@given(st.lists(st.integers(-1, 4), min_size=1, max_size=40))
+def test_sort_by_class_is_stable_and_leaves_out_what_has_no_class(classes):
     begin = starts(classes)
-    found = sort_by_class(np.array(classes, np.int64), np.array(order, np.int64), begin)
-    assert found.tolist() == [row for c in range(len(begin) - 1) for row in order if classes[row] == c]
+    found = sort_by_class(np.array(classes, np.int64), begin)
+    assert found.tolist() == [row for c in range(len(begin) - 1) for row in range(len(classes)) if classes[row] == c]
 
 
 @settings(deadline=None, max_examples=60)
@@ -47,3 +54,83 @@ def test_distinct_codes_at_the_ends_of_the_range(size):
     start, found = distinct_codes(codes, np.arange(3), np.array([0, 3]), size)
     assert found.tolist() == sorted({0, size - 1})
     assert start.tolist() == [0, len(found)]
+
+
+GROUPS = st.lists(st.lists(st.integers(0, 3), max_size=5), max_size=30)
+
+
+@settings(deadline=None, max_examples=60)
+@given(GROUPS)
+def test_runs_are_numbered_by_first_appearance(groups):
+    begin = np.cumsum([0] + [len(group) for group in groups])
+    found = number_runs(begin, np.array([part for group in groups for part in group], np.int64))
+    seen = {}
+    assert found.tolist() == [seen.setdefault(tuple(group), len(seen)) for group in groups]
+
+
+def test_many_runs_of_large_parts():
+    random = np.random.default_rng(2)
+    parts = random.integers(-(2**62), 2**62, 400)[random.integers(0, 400, 60_000)]
+    found = number_runs(np.arange(0, 60_001, 2), parts)
+    seen = {}
+    assert found.tolist() == [seen.setdefault(pair, len(seen)) for pair in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def test_every_order_within_a_class_is_as_likely():
+    times, size = 24_000, 4
+    order = np.tile(np.arange(size), times) + np.repeat(np.arange(times) * size, size)
+    given = order.reshape(times, size).copy()
+    shuffle_within(order, np.arange(0, times * size + 1, size), np.array([1, 2], np.uint64))
+    rows = order.reshape(times, size)
+    assert np.array_equal(np.sort(rows, axis=1), given)  # nobody leaves the class
+    counts = Counter(map(tuple, (rows - given[:, :1]).tolist()))
+    assert set(counts) == set(permutations(range(size)))
+    assert all(abs(count - times / 24) < 5 * np.sqrt(times / 24) for count in counts.values())
+
+
+def test_shuffling_depends_on_both_words_of_the_key():
+    def shuffled(*key):
+        order = np.arange(1000)
+        shuffle_within(order, np.array([0, 0, 1, 500, 1000]), np.array(key, np.uint64))
+        return tuple(order)
+
+    assert shuffled(1, 2) == shuffled(1, 2)
+    assert len({shuffled(1, 2), shuffled(1, 3), shuffled(2, 2), tuple(range(1000))}) == 4
+
+
+@pytest.mark.parametrize("people", [1, 5, 1000])
+def test_people_are_numbered_class_by_class(people):
+    random = np.random.default_rng(people)
+    sizes = [1, 31, 32, 33, 0, 64, 500, 2]  # few rows are compared, many are looked up
+    order = random.permutation(sum(sizes))
+    codes = random.integers(0, people, sum(sizes)).astype(np.uint32)
+    begin = np.cumsum([0, *sizes])
+    expected = []
+    for low, high in pairwise(begin):
+        seen = {}
+        expected += [seen.setdefault(code, len(seen) + 1) for code in codes[order[low:high]].tolist()]
+    assert number_people(codes, order, begin).tolist() == expected
+
+
+@settings(deadline=None, max_examples=60)
+@given(GROUPS, st.randoms())
+def test_runs_are_repeated(groups, random):
+    times = [random.randrange(4) for _ in groups]
+    parts = np.array([part for group in groups for part in group], np.int32)
+    length = np.array([len(group) for group in groups], np.int64)
+    expected = [part for group, often in zip(groups, times, strict=True) for part in group * often]
+    found = repeat_runs(parts, np.cumsum(length) - length, length, np.array(times, np.int64), len(expected))
+    assert found.tolist() == expected
+
+
+def test_sets_are_shown_as_their_cut_says():
+    sets = [[0, 1, 2], [], [5], [2, 3, 4], [1], [0, 3]]  # 5 stands for a missing set
+    offsets = np.cumsum([0] + [len(items) for items in sets])
+    items = np.array([item for record in sets for item in record], np.uint8)
+    cut = np.array([10, 10, -1, 3, 3, 20])
+    rows = np.array([3, 0, 1, 2, 4, 5, 0])
+    ends, found, null = np.zeros(8, np.int32), np.empty(13, np.int64), np.empty(7, np.bool_)
+    total = cut_sets(offsets, items, rows, cut, 5, ends, found, null)
+    assert [found[a:b].tolist() for a, b in pairwise(ends)] == [[3], [10], [], [], [10], [10, 3], [10]]
+    assert total == ends[-1]
+    assert null.tolist() == [False, False, False, True, False, False, False]

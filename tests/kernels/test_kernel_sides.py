@@ -18,7 +18,10 @@ def prepared(cluster: Cluster, budget: int = 3):
     buffers = ordering.scratch(axes, len(rows), 100_000)
     clusters = np.array([[0, len(rows), budget, cluster.total]])
     out = splits.splits(6 * sum(column.size for column in cluster.columns) + 1)
-    [count] = splits.score_splits(rows, amounts, clusters, 1, splits.LEAST_LOSS, axes, buffers, out, True, out)
+    before = np.zeros(1)
+    [count] = splits.score_splits(
+        rows, amounts, clusters, 1, splits.LEAST_LOSS, -1, axes, buffers, out, True, out, before
+    )
     return rows, amounts, axes, buffers, clusters, splits.pick(out, slice(count))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 
@@ -9,21 +10,32 @@ import numpy as np
 import pytest
 
 from sudare.kernels import ordering, splits
+from sudare.methods.splitting import describe_axes
 
-from .naive import Cluster, cell_loss, listed_splits, number_column, ordered_places, random_cluster, set_column
+from .naive import (
+    Cluster,
+    cell_loss,
+    listed_splits,
+    number_column,
+    ordered_places,
+    random_cluster,
+    set_column,
+    side_loss,
+)
 
 SEEDS = range(60)
 BY_NAME = itemgetter(slice(1, None))
 
 
-def score(cluster: Cluster, least: int, mode: int, budget: int = 0, *, every: bool = True, axes=None):
+def score(cluster: Cluster, least: int, mode: int, budget: int = 0, *, every=True, axes=None, only=-1, before=None):
     rows, amounts = cluster.arrays()
     axes = cluster.axes if axes is None else axes
     buffers = ordering.scratch(axes, len(rows))
     room = splits.splits(6 * sum(column.size for column in cluster.columns) + 1)
     clusters = np.array([[0, len(rows), budget, cluster.total]], dtype=np.int64)
     best = splits.splits(1)
-    ends = splits.score_splits(rows, amounts, clusters, least, mode, axes, buffers, room, every, best)
+    before = np.zeros(1) if before is None else before
+    ends = splits.score_splits(rows, amounts, clusters, least, mode, only, axes, buffers, room, every, best, before)
     return splits.pick(room if every else best, slice(ends[-1]))
 
 
@@ -56,6 +68,49 @@ def test_the_chosen_split_is_the_first_of_the_best(seed):
         assert chosen == as_lines(listed)[int(np.argmin(listed.score))]
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("mode", [splits.LEAST_LOSS, splits.WIDEST, splits.MEDIAN])
+def test_only_one_attribute_is_listed_where_one_is_asked_for(seed, mode):
+    cluster = random_cluster(seed)
+    everything = as_lines(score(cluster, 2, mode, 4))
+    for a in range(len(cluster.columns)):
+        assert as_lines(score(cluster, 2, mode, 4, only=a)) == [line for line in everything if line[1] == a]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("every", [False, True], ids=["best", "all"])
+def test_the_loss_before_any_split_is_told(seed, every):
+    cluster, before = random_cluster(seed), np.full(1, -1.0)
+    score(cluster, 1, splits.LEAST_LOSS, every=every, before=before)
+    # a cluster that cannot be split at all is not looked at
+    splittable = cluster.total >= 2
+    expected = cluster.total * side_loss(cluster, list(range(len(cluster.lines))), -1) if splittable else 0.0
+    assert before[0] == pytest.approx(expected)
+
+
+def test_what_is_left_out_loses_other_columns_too():
+    cluster = Cluster([(0,), (1,)], [4, 1], [number_column("n", [0.0, 100.0])])
+    axes = describe_axes(cluster.columns, 2.5)
+    # the outlier loses 1 here and 2.5 elsewhere; before, five records lose 1 each
+    assert as_lines(score(cluster, 2, splits.LEAST_LOSS, 1, axes=axes)) == [(3.5, 0, 0, 0, splits.DROP_RIGHT, 4)]
+    assert as_lines(score(cluster, 2, splits.LEAST_LOSS, 1, axes=describe_axes(cluster.columns, 4.0))) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_losses_are_those_of_the_cells(seed):
+    cluster = random_cluster(seed)
+    rows, _ = cluster.arrays()
+    axes = cluster.axes
+    cuts = sorted({0, len(rows) // 3, len(rows) // 2, len(rows)})
+    clusters = np.array([[a, b, 0, b - a] for a, b in pairwise(cuts)], dtype=np.int64)
+    found = splits.losses(rows, clusters, axes, ordering.scratch(axes, len(rows)))
+    expected = [
+        [cell_loss(column, {line[b] for line in cluster.lines[low:high]}) for b, column in enumerate(cluster.columns)]
+        for low, high in pairwise(cuts)
+    ]
+    np.testing.assert_allclose(found, expected)
+
+
 def test_several_clusters_are_listed_one_after_the_other():
     cluster = random_cluster(3)
     rows, amounts = cluster.arrays()
@@ -64,8 +119,9 @@ def test_several_clusters_are_listed_one_after_the_other():
     clusters = np.array([[0, half, 0, sum(cluster.amounts[:half])], [half, len(rows), 0, sum(cluster.amounts[half:])]])
     out = splits.splits(20_000)
     ends = splits.score_splits(
-        rows, amounts, clusters, 1, splits.LEAST_LOSS, axes, ordering.scratch(axes, len(rows)), out, True, out
-    )
+        rows, amounts, clusters, 1, splits.LEAST_LOSS, -1, axes, ordering.scratch(axes, len(rows)), out, True, out,
+        np.zeros(len(clusters)),
+    )  # fmt: skip
     begin = 0
     for part, end in zip((slice(0, half), slice(half, None)), ends, strict=True):
         alone = Cluster(cluster.lines[part], cluster.amounts[part], cluster.columns)

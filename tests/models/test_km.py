@@ -17,12 +17,15 @@ from . import naive
 from .groupings import as_groups
 
 records = st.lists(st.sets(st.integers(0, 7), max_size=6), max_size=12)
+some_null = st.lists(st.none() | st.sets(st.integers(0, 7), max_size=6), max_size=12)
 
 
-def as_sets(records, size=8, missing=None) -> ItemSets:
+def as_sets(records, size=8) -> ItemSets:
+    missing = None in records
+    records = [{size} if record is None else record for record in records]  # null sets hold the last code alone
     offsets = np.concatenate(([0], np.cumsum([len(record) for record in records]))).astype(np.int64)
     items = np.array([item for record in records for item in sorted(record)], dtype=np.int64)
-    return ItemSets("drugs", offsets, smallest(items, size), pa.nulls(size, pa.string()), missing)
+    return ItemSets("drugs", offsets, smallest(items, size + missing), pa.nulls(size, pa.string()), missing)
 
 
 @settings(deadline=None)
@@ -69,8 +72,19 @@ def test_without_items_there_is_nothing_to_find(records):
 
 
 def test_null_sets_hold_no_combination():
-    sets = as_sets([set(), {0}, {0}], missing=np.array([True, False, False]))
+    sets = as_sets([None, {0}, {0}])
+    assert sets.missing
     assert KmAnonymity(2, 2, "drugs").holds_for(sets)
+    assert KmAnonymity(2, 2, "drugs").holds_for(as_sets([None]))
+
+
+@settings(deadline=None)
+@given(some_null, st.integers(2, 4), st.integers(1, 4))
+def test_null_sets_change_nothing(records, k, m):
+    model = KmAnonymity(k, m, "drugs")
+    known = [record for record in records if record is not None]
+    assert model.violations(as_sets(records)) == model.violations(as_sets(known))
+    assert model.holds_for(as_sets(records)) == model.holds_for(as_sets(known))
 
 
 def test_ten_thousand_items_stay_small():

@@ -47,8 +47,8 @@ def scores(records: list[int], least: int = 2) -> dict[tuple[int, int, int], flo
     out = splits.splits(200)
     cluster = np.array([[0, len(rows), 0, len(rows)]])
     [found] = splits.score_splits(
-        rows, np.ones(len(rows), np.uint32), cluster, least, splits.LEAST_LOSS, axes,
-        ordering.scratch(axes, len(rows)), out, True, out,
+        rows, np.ones(len(rows), np.uint32), cluster, least, splits.LEAST_LOSS, -1, axes,
+        ordering.scratch(axes, len(rows)), out, True, out, np.zeros(1),
     )  # fmt: skip
     names = zip(out.attribute[:found].tolist(), out.place[:found].tolist(), out.shape[:found].tolist(), strict=True)
     return dict(zip(names, out.score[:found].tolist(), strict=True))

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sudare.errors import TargetError
-from sudare.release import check_target, write_table
+from sudare.release import check_target, write_batches
 
 ROWS = pa.table(
     {
@@ -18,6 +18,10 @@ ROWS = pa.table(
         "n": pa.array([1, None, 3, 4]),
     }
 )
+
+
+def write_table(table, path):
+    write_batches(table.schema, table.to_batches(), path)
 
 
 @pytest.mark.parametrize(("ending", "delimiter"), [(".csv", ","), (".tsv", "\t"), (".CSV", ",")])

@@ -1,13 +1,14 @@
 """The equivalence classes of a release, and how its sensitive values spread over them, as DuckDB tables.
 
-    record    one row per record: q0, q1, ... (quasi-identifiers), s0, s1, ... (sensitive values), who (the subject)
-    class     one row per equivalence class: class_id, its q0, q1, ..., and its size
-    member    one row per record: class_id, s0, s1, ...
+    class     one row per equivalence class: class_id, its q0, q1, ... (quasi-identifiers), and its size
+    spelling  one row per way in which a class is written: class_id, and its q0, q1, ... as they stand
+    set_j     one row per way in which a set of quasi-identifier j is written: items, and n (records)
+    member    one row per record: class_id, s0, s1, ... (the value_id of each sensitive value), who (the subject)
+    people    one row per class: class_id, people (subjects), high (the largest number), others (that are no numbers)
     whole_j   one row per value of sensitive column j: value_id, label, n, overall (its share of the release)
     spread_j  one row per class and value that occurs in it: class_id, value_id, n, share, overall, size
 
-Two records are in one class if every released quasi-identifier is the same: a missing value equals a missing
-value and nothing else, a set equals the same set in any order. Everything after ``record`` works on numbers.
+The first four and ``whole_j`` are made from the file, by :mod:`sudare.audit.building`.
 """
 
 from __future__ import annotations
@@ -16,22 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pyarrow as pa
-
-from sudare.audit.reading import Release, readable
 from sudare.errors import DataError, Problem
-from sudare.policy import ColumnSpec, Policy
+from sudare.policy import Policy
 
-DEFAULT_SEPARATOR = ","
-"""Splits a text cell of ``kind: items`` where the policy names no separator."""
-
-_LISTS = (
-    pa.types.is_list,
-    pa.types.is_large_list,
-    pa.types.is_fixed_size_list,
-    pa.types.is_list_view,
-    pa.types.is_large_list_view,
-)
+_DIGITS = 126
+"""How many bits of a HUGEINT can be added up and shifted without its sign."""
 
 
 @dataclass
@@ -45,7 +35,10 @@ class Classes:
     quasi: Mapping[str, str]
     sensitive: Mapping[str, str]
     types: Mapping[str, str]
-    _spread: set[str] = field(default_factory=set)
+    largest: int = 0
+    number: str = "BIGINT"
+    numbered: bool = False
+    _made: set[str] = field(default_factory=set)
 
     def run(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Run one statement and return its rows."""
@@ -68,24 +61,68 @@ class Classes:
         """Return the names of ``spread_j`` and ``whole_j`` of a sensitive column."""
         cell = self.sensitive[column]
         spread, whole = f"spread_{cell}", f"whole_{cell}"
-        if column not in self._spread:
-            self._spread.add(column)
-            self.run(
-                f"""
-                CREATE TEMP TABLE {whole} AS
-                SELECT row_number() OVER () AS value_id, {cell} AS label, n, n / $rows AS overall
-                FROM (SELECT {cell}, count(*) AS n FROM member GROUP BY {cell})
-            """,
-                {"rows": self.rows},
-            )
+        if column not in self._made:
+            self._made.add(column)
             self.run(f"""
-                CREATE TEMP TABLE {spread} AS
-                SELECT class_id, value_id, part.n, part.n / size AS share, overall, size
-                FROM (SELECT class_id, {cell}, count(*) AS n FROM member GROUP BY class_id, {cell}) AS part
-                JOIN {whole} AS whole ON part.{cell} IS NOT DISTINCT FROM whole.label
-                JOIN class USING (class_id)
+                CREATE TEMP TABLE part_{cell} AS
+                SELECT part.class_id, value_id, CAST(part.n AS {self.number}) AS n, size, overall
+                FROM ({self._parts(cell, whole)}) AS part JOIN {whole} USING (value_id) JOIN class USING (class_id)
             """)
+            self.run(f"CREATE TEMP VIEW {spread} AS SELECT *, n / size AS share FROM part_{cell}")
+            [(counted,)] = self.run(f"SELECT sum(n) FROM part_{cell}")
+            if counted != self.rows:
+                raise DataError(Problem(column, "could not be audited: records were lost in counting its values."))
         return spread, whole
+
+    def _parts(self, cell: str, whole: str) -> str:
+        """Return SQL that counts every value in every class: class_id, value_id, n.
+
+        Groups of a class and a value are many more than classes, and cost accordingly. So where there is room, the
+        counts of a class are written as the digits of one number, each as wide as the largest class needs.
+        """
+        [(values,)] = self.run(f"SELECT count(*) FROM {whole}")
+        width = self.largest.bit_length()
+        if not width or values * width > _DIGITS:
+            return f"SELECT class_id, {cell} AS value_id, count(*) AS n FROM member GROUP BY ALL"
+        one, mask = "CAST(1 AS HUGEINT)", f"CAST({(1 << width) - 1} AS HUGEINT)"
+        return f"""
+            WITH packed AS (SELECT class_id, sum({one} << CAST(({cell} - 1) * {width} AS INTEGER)) AS digits
+                            FROM member GROUP BY class_id)
+            SELECT class_id, value_id, digit AS n
+            FROM (SELECT class_id, value_id, (digits >> CAST((value_id - 1) * {width} AS INTEGER)) & {mask} AS digit
+                  FROM packed, {whole})
+            WHERE digit > 0
+        """
+
+    def people(self) -> str:
+        """Return the name of ``people``.
+
+        Pairs of a class and a person are as many as records. So where the people of a class have small numbers, as
+        in a release that numbers them per class, those that occur are noted as the bits of one number.
+        """
+        if "people" in self._made:
+            return "people"
+        self._made.add("people")
+        odd = "who < 1" if self.numbered else "NOT regexp_full_match(who, '[1-9][0-9]*')"
+        members, noted = "member", ""
+        if self.numbered:
+            small = f"coalesce(who BETWEEN 1 AND {_DIGITS - 1}, false)"
+            self.run(f"""
+                CREATE TEMP TABLE seen AS
+                SELECT class_id, bool_and({small}) AS small, max(who) AS high,
+                       bit_or(CASE WHEN {small} THEN CAST(1 AS HUGEINT) << CAST(who AS INTEGER) END) AS bits
+                FROM member GROUP BY class_id
+            """)
+            members = "member SEMI JOIN (SELECT class_id FROM seen WHERE NOT small) USING (class_id)"
+            noted = "UNION ALL SELECT class_id, bit_count(bits), high, 0 FROM seen WHERE small"
+        self.run(f"""
+            CREATE TEMP TABLE people AS
+            SELECT class_id, count(*) AS people, max(TRY_CAST(who AS BIGINT)) AS high,
+                   count(*) FILTER (WHERE coalesce({odd}, true)) AS others
+            FROM (SELECT DISTINCT class_id, who FROM {members}) GROUP BY class_id
+            {noted}
+        """)
+        return "people"
 
     def as_released(self, column: str, labels: Sequence[str]) -> list[str]:
         """Return a policy's words for values of a column as the column's own text: '5' is '5.0' among floats."""
@@ -114,94 +151,3 @@ class Judgement:
     def holds(self) -> bool:
         """Whether every class keeps the promise."""
         return self.offending == 0
-
-
-def build_classes(connection: Any, release: Release, policy: Policy) -> Classes:
-    """Read the columns the requirements need, and number the classes."""
-    used = {column for spec in policy.require if (column := getattr(spec, "column", None)) is not None}
-    quasi = {name: f"q{number}" for number, name in enumerate(policy.quasi)}
-    sensitive = {name: f"s{number}" for number, name in enumerate(policy.sensitive) if name in used}
-    rows = _load(connection, release, policy, quasi, sensitive, policy.subject if policy.counts_subjects else None)
-    keys = ", ".join(quasi.values())
-    connection.execute(f"""
-        CREATE TEMP TABLE class AS
-        SELECT row_number() OVER () AS class_id, {keys}, count(*) AS size FROM record GROUP BY {keys}
-    """)
-    if sensitive:
-        same = " AND ".join(f"record.{cell} IS NOT DISTINCT FROM class.{cell}" for cell in quasi.values())
-        values = ", ".join(sensitive.values())
-        connection.execute(f"CREATE TEMP TABLE member AS SELECT class_id, {values} FROM record JOIN class ON {same}")
-    [(count,)] = connection.execute("SELECT count(*) FROM class").fetchall()
-    types = {name: _sql_type(release.types[release.names.index(name)]) for name in sensitive}
-    return Classes(connection, policy, rows, count, quasi, sensitive, types)
-
-
-def _load(
-    connection: Any,
-    release: Release,
-    policy: Policy,
-    quasi: Mapping[str, str],
-    sensitive: Mapping[str, str],
-    subject: str | None,
-) -> int:
-    """Make the table ``record`` and return the number of its rows."""
-
-    def cell(name: str) -> str:
-        position = release.names.index(name)
-        return _comparable(f"c{position}", release.types[position], policy.columns[name])
-
-    def value(name: str) -> str:
-        """Return a sensitive cell: spellings of one number are no diversity."""
-        position = release.names.index(name)
-        if not pa.types.is_floating(release.types[position]):
-            return cell(name)
-        return f"CASE WHEN isnan(c{position}) THEN NULL ELSE c{position} + 0 END"
-
-    cells = [f"{cell(name)} AS {alias}" for name, alias in quasi.items()]
-    cells += [f"CAST({value(name)} AS VARCHAR) AS {alias}" for name, alias in sensitive.items()]
-    if subject is not None:
-        cells.append(f"CAST({cell(subject)} AS VARCHAR) AS who")
-    columns = [*quasi, *sensitive, *([] if subject is None else [subject])]
-    with readable(release.where):
-        source = release.source(connection, columns)
-        connection.execute(f"CREATE TEMP TABLE record AS SELECT {', '.join(cells)} FROM {source}")
-        connection.unregister("source")
-        rows = int(connection.execute("SELECT count(*) FROM record").fetchone()[0])
-        if not rows:
-            raise DataError(Problem(release.where, "has no rows, so there is nothing to prove anything about."))
-        release.check_read(rows)
-    return rows
-
-
-def _comparable(cell: str, kind: Any, spec: ColumnSpec) -> str:
-    """Return the SQL of a cell in a form in which equal means: released as the same thing."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if any(is_kind(kind) for is_kind in _LISTS):
-        # A tag keeps a missing item apart from all others; list_distinct would drop it.
-        return f"list_sort(list_distinct([coalesce('v' || item, 'n') FOR item IN CAST({cell} AS VARCHAR[])]))"
-    if spec.kind == "items":
-        separator = (spec.separator or DEFAULT_SEPARATOR).replace("'", "''")
-        text = f"CAST({cell} AS VARCHAR)"
-        items = f"list_sort(list_distinct(string_split({text}, '{separator}')))"
-        return f"CASE WHEN {text} = '' THEN CAST([] AS VARCHAR[]) ELSE {items} END"
-    if pa.types.is_floating(kind) or pa.types.is_null(kind):
-        return f"CAST({cell} AS VARCHAR)"  # as text, because -0.0 equals 0.0 as a number
-    return cell
-
-
-def _sql_type(kind: Any) -> str:
-    """Return the SQL type in which a policy's word for a value of this column has to be read."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_decimal(kind):
-        return f"DECIMAL({kind.precision}, {kind.scale})"
-    readings = (
-        (pa.types.is_boolean, "BOOLEAN"),
-        (pa.types.is_integer, "HUGEINT"),
-        (pa.types.is_float32, "FLOAT"),
-        (pa.types.is_floating, "DOUBLE"),
-        (pa.types.is_date, "DATE"),
-        (pa.types.is_timestamp, "TIMESTAMP"),
-    )
-    return next((name for is_kind, name in readings if is_kind(kind)), "VARCHAR")

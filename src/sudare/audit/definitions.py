@@ -29,12 +29,20 @@ def k_anonymity(classes: Classes, spec: KAnonymitySpec) -> Guarantee:
     count as one and the same unknown person, for they may be. Reference: Sweeney, "k-anonymity: a model for
     protecting privacy", 2002.
     """
-    keys = ", ".join(classes.quasi[name] for name in spec.columns or classes.quasi)
-    if spec.count == "subjects":
-        sizes = f"SELECT count(*) AS figure FROM (SELECT DISTINCT {keys}, who FROM record) GROUP BY {keys}"
+    groups = classes.count
+    if spec.columns is None or set(spec.columns) == set(classes.quasi):
+        sizes = "SELECT size AS figure FROM class"
+        if spec.count == "subjects":
+            sizes = f"SELECT people AS figure FROM {classes.people()}"
     else:
+        keys = ", ".join(classes.quasi[name] for name in spec.columns)
         sizes = f"SELECT sum(size) AS figure FROM class GROUP BY {keys}"
-    [(groups,)] = classes.run(f"SELECT count(*) FROM (SELECT DISTINCT {keys} FROM class)")
+        if spec.count == "subjects":
+            # A class is a part of exactly one group of these columns: groups get numbers, and members their group.
+            parts = f"SELECT class_id, dense_rank() OVER (ORDER BY {keys}) AS part FROM class"
+            people = f"SELECT DISTINCT part, who FROM member JOIN ({parts}) USING (class_id)"
+            sizes = f"SELECT count(*) AS figure FROM ({people}) GROUP BY part"
+        [(groups,)] = classes.run(f"SELECT count(*) FROM (SELECT DISTINCT {keys} FROM class)")
     found = classes.judge(f"SELECT figure, figure >= $k AS holds FROM ({sizes})", {"k": spec.k}, of=groups)
     return Guarantee(spec.model, spec.parameters(), spec.k, int(found.lowest), found.holds, found.offending)
 
@@ -163,21 +171,16 @@ def delta_disclosure(classes: Classes, spec: DeltaDisclosureSpec) -> Guarantee:
 def km_anonymity(classes: Classes, spec: KmAnonymitySpec) -> Guarantee:
     """Every combination of 1 to m released items that occurs in some record occurs in at least k records.
 
-    The combinations of each size are enumerated from the records, each distinct set of items once with the
-    number of records that hold it. Reference: Terrovitis et al., "Privacy-preserving Anonymization of Set-valued
-    Data", 2008.
+    The combinations of each size are enumerated from the sets of items that occur, each with the number of records
+    that hold it. Reference: Terrovitis et al., "Privacy-preserving Anonymization of Set-valued Data", 2008.
     """
-    cell = classes.quasi[spec.column]
+    narrow = classes.number
     classes.run(f"""
-        CREATE OR REPLACE TEMP TABLE item_set AS
-        SELECT row_number() OVER () AS set_id, {cell} AS items, sum(size) AS n FROM class
-        WHERE {cell} IS NOT NULL GROUP BY {cell}
-    """)
-    classes.run("""
         CREATE OR REPLACE TEMP TABLE holding AS
-        WITH pair AS (SELECT set_id, n, unnest(items) AS label FROM item_set),
+        WITH pair AS (SELECT rowid AS set_id, n, unnest(items) AS label FROM set_{classes.quasi[spec.column]}),
              item AS (SELECT label, row_number() OVER () AS item_id FROM (SELECT DISTINCT label FROM pair))
-        SELECT set_id, n, item_id FROM pair JOIN item USING (label)
+        SELECT CAST(set_id AS {narrow}) AS set_id, CAST(n AS {narrow}) AS n, CAST(item_id AS {narrow}) AS item_id
+        FROM pair JOIN item USING (label)
     """)
     achieved: int | None = None
     rare = 0
@@ -208,13 +211,8 @@ def subjects_apart(classes: Classes) -> Guarantee:
     A number that goes on counting over classes, or an identifier as it was, would tell which records of different
     classes are about one person.
     """
-    keys = ", ".join(classes.quasi.values())
-    [(linked,)] = classes.run(f"""
-        SELECT count(*) FROM (
-            SELECT max(TRY_CAST(who AS BIGINT)) AS high, count(DISTINCT who) AS people,
-                   count(*) FILTER (WHERE NOT coalesce(regexp_full_match(who, '[1-9][0-9]*'), false)) AS others
-            FROM record GROUP BY {keys})
-        WHERE high IS DISTINCT FROM people OR others > 0
-    """)
+    [(linked,)] = classes.run(
+        f"SELECT count(*) FROM {classes.people()} WHERE high IS DISTINCT FROM people OR others > 0"
+    )
     note = "" if not linked else "Ask for release: {subjects: linked} if records may be linked by person."
     return Guarantee("subjects per class", {}, 0, linked, linked == 0, linked, note)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from sudare.audit.classes import Classes, build_classes
+from sudare.audit.building import build_classes
+from sudare.audit.classes import Classes
 from sudare.audit.closeness import t_closeness
 from sudare.audit.definitions import (
     alpha_k_anonymity,
@@ -22,7 +23,8 @@ from sudare.audit.definitions import (
     l_diversity,
     subjects_apart,
 )
-from sudare.audit.reading import Release, open_release
+from sudare.audit.reading import open_release
+from sudare.audit.sources import NO_ROOM, Release
 from sudare.audit.verdict import AuditReport, Guarantee
 from sudare.errors import DataError, Problem
 from sudare.policy import Policy
@@ -39,27 +41,35 @@ DEFINITIONS: dict[str, Callable[[Classes, Any], Guarantee]] = {
 """How each model of the policy is proven."""
 
 
+_TRUSTING = "statistics_propagation,compressed_materialization,join_filter_pushdown"
+"""What of DuckDB rests on the statistics in a file, which are claims of whoever wrote it: nothing here may."""
+
+
 def audit_release(
     release: str | Path | Any,
     policy: Policy,
     *,
     certificate: Mapping[str, Any] | None = None,
     scratch: Path | None = None,
+    memory: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> AuditReport:
     """Prove every promise of a policy on a release, from the release alone.
 
     ``release`` is the path of a CSV, Parquet or Arrow file, or an Arrow table. With a ``certificate`` the file
     must also be the one it speaks of. The report says what holds and what does not; only a release that cannot
-    be read raises, as :class:`~sudare.errors.DataError`. What does not fit into memory goes to the folder ``scratch``,
-    or to a temporary one. ``progress`` is told each step in words.
+    be read raises, as :class:`~sudare.errors.DataError`. What does not fit into memory, or into ``memory`` bytes of
+    it, goes to the folder ``scratch``, or to a temporary one. ``progress`` is told each step in words.
     """
     started = time.perf_counter()
     say = progress or (lambda _: None)
     say("reading the release")
-    opened = open_release(release, policy)
     guarantees = []
-    with _database(scratch) as connection, _no_values_in_errors(opened.where):
+    with (
+        closing(open_release(release, policy)) as opened,
+        _database(scratch, memory) as connection,
+        _no_values_in_errors(opened.where),
+    ):
         classes = build_classes(connection, opened, policy)
         for spec in policy.require:
             say(f"proving {spec.model}")
@@ -83,20 +93,22 @@ def audit_release(
 
 
 @contextmanager
-def _database(scratch: Path | None) -> Iterator[Any]:
+def _database(scratch: Path | None, memory: int | None) -> Iterator[Any]:
     """Open an empty database in memory that reaches for nothing outside, and leaves nothing behind."""
     with tempfile.TemporaryDirectory(prefix="sudare-audit-", dir=scratch) as folder:
-        connection = duckdb.connect(
-            config={
-                "temp_directory": folder,
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "preserve_insertion_order": "false",
-            }
-        )
+        config = {
+            "temp_directory": folder,
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "preserve_insertion_order": "false",
+        }
+        if memory is not None:
+            config["memory_limit"] = f"{memory}B"
+        connection = duckdb.connect(config=config)
         try:
             connection.execute("SET enable_progress_bar = false")
             connection.execute("SET python_enable_replacements = false")
+            connection.execute(f"SET disabled_optimizers = '{_TRUSTING}'")
             yield connection
         finally:
             connection.close()
@@ -107,6 +119,8 @@ def _no_values_in_errors(where: str) -> Iterator[None]:
     """Keep DuckDB's own messages, which may quote cells, from leaving the audit."""
     try:
         yield
+    except duckdb.OutOfMemoryException:
+        raise DataError(Problem(where, NO_ROOM, "give it more.")) from None
     except duckdb.Error as error:
         raise DataError(Problem(where, f"could not be audited ({type(error).__name__}).")) from None
 

@@ -1,12 +1,19 @@
-"""Data that comes with sudare, to try it on: the Adult census table, with hierarchies and a policy.
+"""Data that comes with sudare, to try it on.
 
-The table is read from a file inside the package; nothing is fetched. See ATTRIBUTION.md for its origin and licence.
+- ``adult``: the Adult census table; one row per person.
+- ``diabetes``: a sample of hospital encounters of people with diabetes; several rows per patient, with item sets.
+- ``claims``: synthetic medical claims, as many as wanted.
+
+The first two are read from files inside the package, with hierarchies and a policy for each; nothing is fetched. See
+ATTRIBUTION.md for their origin and licence.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib.resources import files
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
 from sudare.errors import ParameterError
@@ -14,7 +21,15 @@ from sudare.errors import ParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["adult", "adult_hierarchies", "adult_policy"]
+__all__ = [
+    "adult",
+    "adult_hierarchies",
+    "adult_policy",
+    "claims",
+    "diabetes",
+    "diabetes_hierarchies",
+    "diabetes_policy",
+]
 
 
 def adult(part: Literal["train", "test", "all"] = "train", *, complete: bool = False) -> pa.Table:
@@ -40,10 +55,61 @@ def adult(part: Literal["train", "test", "all"] = "train", *, complete: bool = F
 
 def adult_hierarchies() -> dict[str, Path]:
     """Return a hierarchy file, from leaf to root, for each column of Adult that has levels."""
-    folder = Path(str(files(__name__).joinpath("adult_hierarchies")))
-    return {path.stem: path for path in sorted(folder.glob("*.csv"))}
+    return _hierarchies("adult_hierarchies")
 
 
 def adult_policy() -> Path:
     """Return the file of a policy for Adult: k = 10, and two different incomes in every class."""
     return Path(str(files(__name__).joinpath("adult_policy.yaml")))
+
+
+def diabetes() -> pa.Table:
+    """Return a sample of Diabetes 130-US Hospitals: all 8,986 encounters of 6,300 patients.
+
+    Two columns are item sets: ``diagnoses``, the different ICD-9 codes of an encounter, and ``drugs``, those of 23 for
+    diabetes that were given. An unknown race is null.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    stored = files(__name__).joinpath("diabetes.parquet").read_bytes()
+    return pq.read_table(pa.BufferReader(stored))
+
+
+def diabetes_hierarchies() -> dict[str, Path]:
+    """Return hierarchy files, from leaf to root, for the item sets: ICD-9 chapters, and classes of drugs.
+
+    They cover the whole data set, and not only the sample.
+    """
+    return _hierarchies("diabetes_hierarchies")
+
+
+def diabetes_policy() -> Path:
+    """Return the file of a policy for the encounters: at least five patients in every class."""
+    return Path(str(files(__name__).joinpath("diabetes_policy.yaml")))
+
+
+def claims(rows: int = 10_000, seed: int = 0) -> pa.Table:
+    """Return synthetic medical claims; ``sudare generate claims`` writes any number of them to a file.
+
+    The same rows and seed give the same table. :mod:`sudare.datasets.claims` tells how it is drawn.
+    """
+    from sudare.datasets.claims import claims_table
+
+    return claims_table(rows, seed)
+
+
+def _hierarchies(name: str) -> dict[str, Path]:
+    folder = Path(str(files(__name__).joinpath(name)))
+    return {path.stem: path for path in sorted(folder.glob("*.csv"))}
+
+
+class _Package(ModuleType):
+    """A verb keeps its name although its module is called the same: importing that leaves ``claims()`` alone."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name == "claims" and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -37,3 +37,57 @@ def _sift(items, first, root, size):
             return
         items[first + root], items[first + child] = items[first + child], items[first + root]
         root = child
+
+
+NOTHING = (1 << 32) - 1
+"""What :func:`settle` drops."""
+
+
+@kernel
+def settle(items, offsets, lookup, first, last, most):
+    """Replace the items of the records from first to last by ``lookup[item]``, sorted, each once; in place.
+
+    What becomes ``NOTHING`` is dropped. The items move together, towards the start of the first record, and
+    ``offsets`` follows, but for the end of the last record, which may be another call's start. Returns that end, and
+    the number of records that hold more than ``most`` items.
+    """
+    too_many = 0
+    write = offsets[first]
+    for record in range(first, last):
+        read, end = offsets[record], offsets[record + 1]
+        start = write
+        offsets[record] = start
+        if end - read > 32:
+            for index in range(read, end):
+                code = lookup[items[index]]
+                if code != NOTHING:
+                    items[write] = code
+                    write += 1
+            size = write - start
+            for root in range(size // 2 - 1, -1, -1):
+                _sift(items, start, root, size)
+            for place in range(size - 1, 0, -1):
+                items[start], items[start + place] = items[start + place], items[start]
+                _sift(items, start, 0, place)
+            stop, write = write, start
+            for index in range(start, stop):
+                if write == start or items[write - 1] != items[index]:
+                    items[write] = items[index]
+                    write += 1
+        else:
+            for index in range(read, end):  # what is written never passes what is read
+                code = lookup[items[index]]
+                if code == NOTHING:
+                    continue
+                place = write
+                while place > start and items[place - 1] > code:
+                    place -= 1
+                if place > start and items[place - 1] == code:
+                    continue
+                for move in range(write, place, -1):
+                    items[move] = items[move - 1]
+                items[place] = code
+                write += 1
+        if write - start > most:
+            too_many += 1
+    return write, too_many

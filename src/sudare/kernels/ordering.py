@@ -36,7 +36,8 @@ class Axes(NamedTuple):
     """The attributes, as flat arrays: attribute ``a`` owns ``start[a]:start[a + 1]`` of the per-code arrays.
 
     ``place`` is the position of a number in [0, 1], with 2 for missing; ``path`` holds the node of each code at
-    each depth (``levels[a]`` per code, from ``path_start[a]``) and ``share`` the loss of each node.
+    each depth (``levels[a]`` per code, from ``path_start[a]``) and ``share`` the loss of each node. ``elsewhere[0]`` is
+    what a record that is left out loses in columns that are not among these.
     """
 
     kind: NDArray[np.int8]
@@ -47,6 +48,7 @@ class Axes(NamedTuple):
     path: NDArray[np.int32]
     share: NDArray[np.float64]
     weight: NDArray[np.float64]
+    elsewhere: NDArray[np.float64]
 
 
 class Extents(NamedTuple):
@@ -86,7 +88,7 @@ def scratch(axes: Axes, largest: int, tallied: int = 0) -> Scratch:
     codes, attributes = int(sizes.sum()), len(sizes)
     most = most_places(axes.kind, sizes, largest)
     places = int(most.sum())
-    longest = max(int(most.max()), attributes, min(tallied, largest))
+    longest = max(int(most.max(initial=1)), attributes, min(tallied, largest))
     return Scratch(
         visit=np.zeros(1, np.int64),
         stamp=np.zeros(codes, np.int64),

@@ -113,12 +113,15 @@ def _join(active, span, target, line, one, first, other, second):
 
 
 @kernel
-def score_cluster(rows, amounts, cluster, least, mode, axes, buffers, out, at_out):
+def score_cluster(rows, amounts, cluster, least, mode, only, axes, buffers, out, at_out, before):
     """List the splits of one cluster whose sides have at least ``least`` records; return how many there are.
 
     LEAST_LOSS scores a split by the loss of all records and attributes after it; a dropped record loses everything.
-    WIDEST prefers the attribute with the largest loss, cut near its median; MEDIAN the same, median cut only.
+    WIDEST prefers the attribute with the largest loss, cut near its median; MEDIAN the same, median cut only. With
+    ``only`` not NONE, splits of other attributes are not listed. ``before[0]`` becomes the loss of all records
+    before any split (LEAST_LOSS).
     """
+    before[0] = 0.0
     first, last, budget, total = cluster[0], cluster[1], cluster[2], cluster[3]
     if total < 2 * least and (budget == 0 or total <= least):
         return ZERO
@@ -153,15 +156,17 @@ def score_cluster(rows, amounts, cluster, least, mode, axes, buffers, out, at_ou
             whole_low[b], whole_high[b] = min(whole_low[b], code), max(whole_high[b], code)
     if mode != LEAST_LOSS:
         return _score_widest(
-            total, least, mode, axes, buffers, active, places, offset, whole_low, whole_high, out, at_out
+            total, least, mode, only, axes, buffers, active, places, offset, whole_low, whole_high, out, at_out
         )
     _cover_places(rows, first, last, axes, buffers, active, span, offset, at)
     a = active[0]
     _clear(active, span, buffers.sides, 0)
     for place in range(places[a]):
         _join(active, span, buffers.sides, 0, buffers.sides, 0, buffers.at_place, offset[a] + place)
-    before = total * extent_loss(axes, NONE, places, span, buffers.sides, ZERO, active, ZERO)
-    return _score_least_loss(total, budget, least, before, axes, buffers, active, places, span, offset, out, at_out)
+    before[0] = total * extent_loss(axes, NONE, places, span, buffers.sides, ZERO, active, ZERO)
+    return _score_least_loss(
+        total, budget, least, before[0], only, axes, buffers, active, places, span, offset, out, at_out
+    )
 
 
 @kernel
@@ -195,7 +200,7 @@ def _cover_places(rows, first, last, axes, buffers, active, span, offset, places
 
 
 @kernel
-def _score_widest(total, least, mode, axes, buffers, active, places, offset, low, high, out, at_out):
+def _score_widest(total, least, mode, only, axes, buffers, active, places, offset, low, high, out, at_out):
     loss = np.empty(len(active), np.float64)
     for index in range(len(active)):
         b = active[index]
@@ -209,6 +214,8 @@ def _score_widest(total, least, mode, axes, buffers, active, places, offset, low
     found = np.int64(0)
     for turn in range(len(active)):
         a = active[buffers.order[turn]]
+        if only >= 0 and a != only:
+            continue
         left = np.int64(0)
         best, best_score, best_left = NONE, 2.0, ZERO
         for place in range(places[a] - 1):
@@ -238,8 +245,8 @@ def _put(out, at, score, attribute, place, shape, drop, left):
 
 
 @kernel
-def _score_least_loss(total, budget, least, before, axes, buffers, active, places, span, offset, out, at_out):
-    everything = 0.0
+def _score_least_loss(total, budget, least, before, only, axes, buffers, active, places, span, offset, out, at_out):
+    everything = axes.elsewhere[0]
     for index in range(len(places)):
         everything += axes.weight[index]
     here, after, sides = buffers.at_place, buffers.from_place, buffers.sides
@@ -247,6 +254,8 @@ def _score_least_loss(total, budget, least, before, axes, buffers, active, place
     found = ZERO
     for turn in range(len(active)):
         a = active[turn]
+        if only >= 0 and a != only:
+            continue
         at, count = offset[a], places[a]
         _clear(active, span, after, count)
         for place in range(count - 1, -1, -1):
@@ -303,18 +312,21 @@ def _loss_after(drop, inside, outside, inner, outer, everything):
 
 
 @kernel
-def score_splits(rows, amounts, clusters, least, mode, axes, buffers, room, every, best):
+def score_splits(rows, amounts, clusters, least, mode, only, axes, buffers, room, every, best, before):
     """Score the splits of clusters, whose lines are (first row, last row, budget, records).
 
     With ``every`` all of them are listed in ``room``, one cluster after the other; the returned array tells where each
     cluster's end. Without it ``room`` is working space, and the best of each cluster is put into ``best``, at the
     cluster's number; its attribute is -1 if there is none. Lower scores are better; the first of equal ones wins.
+    ``before`` gets the loss of each cluster as it is.
     """
     ends = np.empty(len(clusters), np.int64)
     at = np.int64(0)
     for cluster in range(len(clusters)):
         # the only call: each further one would be compiled into this function once more
-        found = score_cluster(rows, amounts, clusters[cluster], least, mode, axes, buffers, room, at)
+        found = score_cluster(
+            rows, amounts, clusters[cluster], least, mode, only, axes, buffers, room, at, before[cluster : cluster + 1]
+        )
         if every:
             at += found
             ends[cluster] = at
@@ -337,3 +349,30 @@ def score_splits(rows, amounts, clusters, least, mode, axes, buffers, room, ever
             )
         ends[cluster] = cluster + 1
     return ends
+
+
+@kernel
+def losses(rows, clusters, axes, buffers):
+    """Return the loss per record of each attribute in each cluster, not weighted."""
+    stamp, kind, start = buffers.stamp, axes.kind, axes.start
+    found = np.zeros((len(clusters), rows.shape[1]), np.float64)
+    for cluster in range(len(clusters)):
+        first, last = clusters[cluster, 0], clusters[cluster, 1]
+        for a in range(rows.shape[1]):
+            low, high = np.int64(rows[first, a]), np.int64(rows[first, a])
+            if kind[a] != SET:
+                for row in range(first, last):
+                    code = np.int64(rows[row, a])
+                    low, high = min(low, code), max(high, code)
+                found[cluster, a] = range_loss(axes, a, low, high)
+                continue
+            buffers.visit[0] += 1
+            visit = buffers.visit[0]
+            distinct = ZERO
+            for row in range(first, last):
+                where = start[a] + np.int64(rows[row, a])
+                distinct += np.int64(stamp[where] != visit)
+                stamp[where] = visit
+            if distinct > 1:
+                found[cluster, a] = distinct / (start[a + 1] - start[a])
+    return found

@@ -16,14 +16,26 @@ from sudare.table import Recoding
 
 
 @dataclass(frozen=True)
+class Share:
+    """An option that is a number from 0, below 1."""
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1
+
+    def __str__(self) -> str:
+        return "a number from 0, below 1"
+
+
+@dataclass(frozen=True)
 class Method:
-    """An entry of the registry: where the function is, and what its options may be."""
+    """An entry of the registry: where the function is, what its options may be, and whether it knows item sets."""
 
     name: str
     summary: str
     module: str
     function: str
-    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    options: Mapping[str, tuple[str, ...] | Share] = field(default_factory=dict)
+    item_sets: bool = False
 
     def load(self) -> Callable[..., Recoding]:
         """Return the function itself."""
@@ -32,15 +44,15 @@ class Method:
 
     def problems(self, options: Mapping[str, Any]) -> list[Problem]:
         """Return what is wrong with the values of given options (their names were checked with the policy)."""
-        return [
-            Problem(
-                f"method.{key}",
-                f"got {value!r}. Allowed: {', '.join(self.options[key])}.",
-                did_you_mean(str(value), self.options[key]),
-            )
-            for key, value in options.items()
-            if key in self.options and value not in self.options[key]
-        ]
+        problems = []
+        for key, value in options.items():
+            allowed = self.options.get(key)
+            if allowed is None or value in allowed:
+                continue
+            words = allowed if isinstance(allowed, tuple) else ()
+            what = f"got {value!r}. Allowed: {', '.join(words) or allowed}."
+            problems.append(Problem(f"method.{key}", what, did_you_mean(str(value), words)))
+        return problems
 
 
 METHODS: dict[str, Method] = {
@@ -49,7 +61,14 @@ METHODS: dict[str, Method] = {
         "each cluster makes the split that leaves the least loss",
         "top_down",
         "top_down",
-        {"split": ("least-loss", "widest")},
+        {
+            "split": ("least-loss", "widest"),
+            "order": ("per-cluster", "global"),
+            "items": ("rank-choose-split", "one-by-one"),
+            "remainder": ("join", "close"),
+            "beta": Share(),
+        },
+        item_sets=True,
     ),
     "mondrian": Method("mondrian", "each cluster is cut at the median of its widest attribute", "mondrian", "mondrian"),
 }

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from math import log
+from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,33 +29,47 @@ TRIES = 1000
 
 It bounds the work to 1000 passes over a cluster that cannot be split; a table has to be odd to need more.
 """
+BLOCK = 1 << 20
+"""Rows of the clusters that one worker finishes at a time, at most."""
 LISTED = 1 << 21
 """How many splits, or entries of histograms, are held at a time: some 100 MB."""
 
 Ints = NDArray[np.int64]
 
 
-def split_down(table: Table, requirements: Requirements, mode: int, *, progress: Listener | None = None) -> Partition:
-    """Split the table into classes that keep the requirements; ``mode`` is one of the kernel's preferences."""
-    if table.sets:
+def split_down(
+    table: Table,
+    requirements: Requirements,
+    mode: int,
+    *,
+    progress: Listener | None = None,
+    job: type[Job] | None = None,
+) -> Partition:
+    """Split the table into classes that keep the requirements; ``mode`` is one of the kernel's preferences.
+
+    ``job`` is what does it; the one below knows single-valued columns alone.
+    """
+    if table.sets and job is None:
         raise UnsupportedError(
-            f"top-down methods do not generalize item sets yet; got {', '.join(map(repr, table.sets))}.",
-            hint="leave it out of the policy, so that it is left out of the release.",
+            f"this method does not generalize item sets; got {', '.join(map(repr, table.sets))}.",
+            hint="use the method top-down, or leave the column out of the policy and so out of the release.",
         )
+    make = job or Job
     listener = progress or silent
     listener("prepare kernels", 0, 0)
-    job = _Job(table, requirements, mode)
-    unmet = requirements.unmet(job.whole)
+    first = make(table, requirements, mode)
+    unmet = requirements.unmet(first.whole)
     if unmet:
         raise PolicyUnmetError(unmet)
-    partition = job.run(listener)
+    partition = first.run(listener)
+    del first  # its arrays are as large as the table
     if partition.suppressed and requirements.depends_on_whole and not _holds_after_all(table, requirements, partition):
-        partition = _split_the_rest(table, requirements, partition, mode, listener)
+        partition = _split_the_rest(table, requirements, partition, mode, listener, make)
     return partition
 
 
 def _split_the_rest(
-    table: Table, requirements: Requirements, partition: Partition, mode: int, listener: Listener
+    table: Table, requirements: Requirements, partition: Partition, mode: int, listener: Listener, make: type[Job]
 ) -> Partition:
     """Split what is released once more, and leave nothing else out.
 
@@ -67,42 +82,73 @@ def _split_the_rest(
 
     kept = np.flatnonzero(partition.classes != SUPPRESSED)
     requirements = Requirements(requirements.models)
-    rest = _Job(table.taken(kept), requirements, mode)
+    rest = make(table.taken(kept), requirements, mode)
     if requirements.unmet(rest.whole):
-        return _Job(table, requirements, mode).run(again)
+        return make(table, requirements, mode).run(again)
     found = rest.run(again)
-    classes = np.full(table.rows, SUPPRESSED, dtype=np.int64)
+    classes = np.full(table.rows, SUPPRESSED, dtype=partition.classes.dtype)
     classes[kept] = found.classes
     return Partition(classes, found.count)
 
 
-class _Job:
+class Job:
     """One table being split: its rows in the order of their clusters, and what the kernels need to know of it."""
 
     def __init__(self, table: Table, requirements: Requirements, mode: int) -> None:
         self.requirements, self.mode, self.records = requirements, mode, table.rows
-        columns = list(table.single.values())
+        self.storage = table.storage
+        self.columns = list(table.single.values())
         self.tallied = [table.sensitive[name] for name in requirements.columns]
         if requirements.counts_subjects:
             assert table.subject is not None  # the policy was checked
             self.tallied.append(table.subject)
-        everything = [*columns, *self.tallied]
-        self.atoms = find_atoms([c.codes for c in everything], [c.size for c in everything], table.rows)
-        width = len(columns)
-        widest = max((column.size for column in columns), default=1)
-        kind = np.uint16 if widest <= 1 << 16 else np.uint32
-        self.rows = np.ascontiguousarray(self.atoms.codes[:, :width].astype(kind))
-        self.amounts = self.atoms.count.astype(np.uint32)
+        self.of_row: NDArray[np.integer[Any]] | None = None
+        self.fill(table)
+        self.axes = describe_axes(self.columns, sum(column.weight for column in table.sets.values()))
+        self.places = ordering.most_places(self.axes.kind, np.diff(self.axes.start), len(self.rows))
+        self.totals = [np.bincount(column.codes, minlength=column.size).astype(np.int64) for column in self.tallied]
+        self.budget = int(requirements.limit * table.rows + 1e-9)
+        self.stopped = False
+
+    def fill(self, table: Table) -> None:
+        """Fill the rows: one for each atom, or one for each record where atoms would be as many."""
+        everything = [*self.columns, *self.tallied]
+        atoms = find_atoms([c.codes for c in everything], [c.size for c in everything], table.rows)
+        width = len(self.columns)
+        if atoms is None:
+            self.fill_records(0)
+            return
+        self.of_row = atoms.of_row
+        self.rows = np.ascontiguousarray(atoms.codes[:, :width].astype(self._code_type))
+        self.amounts = atoms.count.astype(np.uint32)
         self.extra = np.empty((len(self.rows), 1 + len(self.tallied)), dtype=np.uint32)
         self.extra[:, 0] = np.arange(len(self.rows))
-        self.extra[:, 1:] = self.atoms.codes[:, width:]
-        self.axes = describe_axes(columns)
-        self.places = ordering.most_places(self.axes.kind, np.diff(self.axes.start), len(self.rows))
-        self.totals = [
-            np.bincount(self.extra[:, 1 + i], weights=self.amounts, minlength=column.size).astype(np.int64)
-            for i, column in enumerate(self.tallied)
-        ]
-        self.budget = int(requirements.limit * table.rows + 1e-9)
+        self.extra[:, 1:] = atoms.codes[:, width:]
+
+    def fill_records(self, more: int) -> None:
+        """Fill the rows with one for each record; leave room for ``more`` cells beside each."""
+        self.rows = self.storage.empty((self.records, len(self.columns)), self._code_type)
+        for index, column in enumerate(self.columns):
+            self.rows[:, index] = column.codes
+        self.amounts = self.storage.empty(self.records if self.columns else 0, np.uint32)
+        self.amounts[:] = 1
+        self.extra = self.storage.empty((self.records, 1 + len(self.tallied) + more), np.uint32)
+        self.extra[:, 0] = np.arange(self.records, dtype=np.uint32)
+        for index, column in enumerate(self.tallied):
+            self.extra[:, 1 + index] = column.codes
+
+    @property
+    def _code_type(self) -> Any:
+        widest = max((column.size for column in self.columns), default=1)
+        return np.uint16 if widest <= 1 << 16 else np.uint32
+
+    def root(self) -> Ints:
+        """Return the line of the cluster that holds everything."""
+        return np.array([[0, len(self.rows), self.budget, self.records]], dtype=np.int64)
+
+    def worker(self) -> Worker:
+        """Return a new worker for this job."""
+        return Worker(self)
 
     @property
     def whole(self) -> Groups:
@@ -118,38 +164,77 @@ class _Job:
         return np.asarray(6 * np.minimum(sizes[:, None], self.places[None, :]).sum(axis=1) + 1)
 
     def run(self, listener: Listener) -> Partition:
-        """Split level by level; return the classes, numbered in the order of their rows."""
-        open_clusters = np.array([[0, len(self.rows), self.budget, self.records]], dtype=np.int64)
-        closed: list[Ints] = []
-        dropped: list[Ints] = []
+        """Split until nothing can be split; return the classes, numbered in the order of their rows.
+
+        Clusters above the size of a block are split level by level, dealt out to the workers. Then runs of clusters of
+        about a block each are finished one by one: what a worker touches then stays in its processor's memory.
+        """
         count = max(1, min(os.cpu_count() or 1, 16)) if len(self.rows) > 4096 else 1
-        workers = [_Worker(self) for _ in range(count)]
+        block = min(max(len(self.rows) // (4 * count), 1 << 12), BLOCK)
+        workers = [self.worker() for _ in range(count)]
+        finished: list[Level] = []
+        waiting: list[Ints] = []
+        clusters = self.root()
+        listener("decide", 0.0, 1.0)
         with ThreadPoolExecutor(count) as pool:
-            while len(open_clusters):
-                listener("decide", self._done(open_clusters), 1.0)
-                shares = _shares(open_clusters, count)
-                solved = list(pool.map(lambda pair: pair[0].split(pair[1]), zip(workers, shares, strict=False)))
-                closed += [level.closed for level in solved]
-                dropped += [level.dropped for level in solved]
-                open_clusters = np.concatenate([level.open for level in solved])
+            try:
+                while len(clusters):
+                    large = clusters[:, 1] - clusters[:, 0] > block
+                    waiting.append(clusters[~large])
+                    pairs = zip(workers, _shares(clusters[large], count), strict=False)
+                    solved = list(pool.map(lambda pair: pair[0].split(pair[1]), pairs))
+                    finished += solved
+                    clusters = np.concatenate([level.open for level in solved]) if solved else clusters[:0]
+                    listener("decide", 0.0, 1.0)
+                self._finish(np.concatenate(waiting), block, workers, pool, finished, listener)
+            except BaseException:
+                self.stopped = True  # so that no thread goes on for long
+                raise
         listener("decide", 1.0, 1.0)
-        return self._partition(np.concatenate(closed), np.concatenate(dropped))
+        return self.partition(
+            np.concatenate([level.closed[:, :2] for level in finished]),
+            np.concatenate([level.dropped[:, :2] for level in finished]),
+        )
 
-    def _done(self, open_clusters: Ints) -> float:
-        """Guess how much of the work is behind: how far each open cluster is on the way down to k records."""
-        sizes = open_clusters[:, 1] - open_clusters[:, 0]
-        deepest = log(max(len(self.rows) / self.requirements.least_rows, 2.0))
-        depth = np.minimum(np.log(len(self.rows) / sizes) / deepest, 1.0)
-        return 1.0 - float(((1.0 - depth) * sizes).sum()) / len(self.rows)
+    def _finish(
+        self,
+        clusters: Ints,
+        block: int,
+        workers: list[Worker],
+        pool: ThreadPoolExecutor,
+        finished: list[Level],
+        listener: Listener,
+    ) -> None:
+        """Split runs of clusters down to the end, each run by whichever worker is free."""
+        clusters = clusters[np.argsort(clusters[:, 0])]
+        free = SimpleQueue[Worker]()
+        for worker in workers:
+            free.put(worker)
 
-    def _partition(self, closed: Ints, dropped: Ints) -> Partition:
+        def finish(run: slice) -> tuple[int, list[Level]]:
+            worker = free.get()
+            try:
+                return int((clusters[run, 1] - clusters[run, 0]).sum()), worker.finish(clusters[run])
+            finally:
+                free.put(worker)
+
+        tasks = [pool.submit(finish, run) for run in runs(clusters[:, 1] - clusters[:, 0], block)]
+        done = 0
+        for task in as_completed(tasks):
+            rows, levels = task.result()
+            finished += levels
+            done += rows
+            listener("decide", done / len(self.rows), 1.0)
+
+    def partition(self, closed: Ints, dropped: Ints) -> Partition:
+        """Return the classes that the closed clusters are, numbered in the order of their rows."""
         closed = closed[np.argsort(closed[:, 0])]
         ranges = np.concatenate([closed, dropped])  # every row is in one of them
-        numbers = np.concatenate([np.arange(len(closed)), np.full(len(dropped), SUPPRESSED)])
+        numbers = np.concatenate([np.arange(len(closed)), np.full(len(dropped), SUPPRESSED)]).astype(np.int32)
         order = np.argsort(ranges[:, 0])
-        class_of_atom = np.empty(len(self.rows), dtype=np.int64)
-        class_of_atom[self.extra[:, 0]] = np.repeat(numbers[order], (ranges[:, 1] - ranges[:, 0])[order])
-        return Partition(class_of_atom[self.atoms.of_row], len(closed))
+        of_line = self.storage.empty(len(self.rows), np.int32)
+        of_line[self.extra[:, 0]] = np.repeat(numbers[order], (ranges[:, 1] - ranges[:, 0])[order])
+        return Partition(of_line if self.of_row is None else of_line[self.of_row], len(closed))
 
     def groups(self, rows: Ints, distinct: Sequence[Ints], listed: Sequence[tuple[Ints, Ints, Ints]]) -> Groups:
         """Put tallies of the carried columns into the form that models read."""
@@ -163,7 +248,7 @@ class _Job:
 
 
 @dataclass
-class _Level:
+class Level:
     """What became of some clusters: those to be split further, those that are final, those left out."""
 
     open: Ints
@@ -171,26 +256,42 @@ class _Level:
     dropped: Ints
 
 
-class _Worker:
+class Worker:
     """One thread's buffers, and the steps it does on its share of the clusters of a level."""
 
-    def __init__(self, job: _Job) -> None:
+    def __init__(self, job: Job) -> None:
         self.job = job
         heaviest = max((len(total) for total in job.totals), default=0)
         self.buffers = ordering.scratch(job.axes, len(job.rows), heaviest)
         self.room = kernel.splits(int(job.most_splits(np.array([len(job.rows)]))[0]))
         self.counts = [np.zeros(len(total), np.int64) for total in job.totals]
 
-    def split(self, clusters: Ints) -> _Level:
-        """Split each cluster once, where that can be done."""
-        job = self.job
-        chosen = kernel.splits(len(clusters))
-        if job.requirements.only_rows:
-            self._score(clusters, self.room, best=chosen)
+    def finish(self, clusters: Ints) -> list[Level]:
+        """Split clusters until none of them can be split."""
+        levels = []
+        while len(clusters) and not self.job.stopped:
+            levels.append(self.split(clusters))
+            clusters = levels[-1].open
+        return levels
+
+    def best_splits(self, clusters: Ints, only: int = -1) -> tuple[kernel.Splits, NDArray[np.float64]]:
+        """Return the best split of each cluster that keeps the requirements, and what each loses before it.
+
+        ``only`` is the one attribute to be split, if it is not -1. A split's attribute is -1 where there is none.
+        """
+        chosen, before = kernel.splits(len(clusters)), np.zeros(len(clusters))
+        if self.job.requirements.only_rows:
+            self._score(clusters, self.room, chosen, only, before)
         else:
             chosen.attribute[:] = -1
             for batch in self._batches(clusters):
-                self._choose_valid(clusters, batch, chosen)
+                self._choose_valid(clusters, batch, chosen, only, before[batch])
+        return chosen, before
+
+    def split(self, clusters: Ints) -> Level:
+        """Split each cluster once, where that can be done."""
+        job = self.job
+        chosen, _ = self.best_splits(clusters)
         by_code = job.mode == kernel.MEDIAN
         largest = int((clusters[:, 1] - clusters[:, 0]).max(initial=0))
         spare = np.empty((largest, job.rows.shape[1] + job.extra.shape[1] + 1), dtype=np.uint32)
@@ -199,7 +300,7 @@ class _Worker:
         )
         return self._next(clusters, chosen, middles)
 
-    def _next(self, clusters: Ints, chosen: kernel.Splits, middles: Ints) -> _Level:
+    def _next(self, clusters: Ints, chosen: kernel.Splits, middles: Ints) -> Level:
         was_split = chosen.attribute >= 0
         closed = clusters[~was_split]
         first, last, budget, records = clusters[was_split].T
@@ -212,15 +313,17 @@ class _Worker:
         right = np.stack([middle, last, right_share, outside], axis=1)
         dropped = np.concatenate([left[drop == kernel.DROP_LEFT], right[drop == kernel.DROP_RIGHT]])
         kept = np.concatenate([left[drop != kernel.DROP_LEFT], right[drop != kernel.DROP_RIGHT]])
-        return _Level(kept, closed, dropped)
+        return Level(kept, closed, dropped)
 
-    def _score(self, clusters: Ints, room: kernel.Splits, *, best: kernel.Splits | None) -> Ints:
+    def _score(
+        self, clusters: Ints, room: kernel.Splits, best: kernel.Splits | None, only: int, before: NDArray[np.float64]
+    ) -> Ints:
         """Put the best split of each cluster into ``best``, or list all of them in ``room`` if there is none."""
-        job = self.job
-        least, every = job.requirements.least_rows, best is None
+        job, every = self.job, best is None
         ends: Ints = kernel.score_splits(
-            job.rows, job.amounts, clusters, least, job.mode, job.axes, self.buffers, room, every, best or room
-        )
+            job.rows, job.amounts, clusters, job.requirements.least_rows, job.mode, only, job.axes, self.buffers, room,
+            every, best or room, before,
+        )  # fmt: skip
         return ends
 
     def _batches(self, clusters: Ints) -> Iterator[slice]:
@@ -228,7 +331,9 @@ class _Worker:
         sizes = clusters[:, 1] - clusters[:, 0]
         yield from runs(self.job.most_splits(sizes), LISTED)
 
-    def _choose_valid(self, clusters: Ints, batch: slice, chosen: kernel.Splits) -> None:
+    def _choose_valid(
+        self, clusters: Ints, batch: slice, chosen: kernel.Splits, only: int, before: NDArray[np.float64]
+    ) -> None:
         """Find the best split of each cluster both sides of which keep the requirements.
 
         Splits are tested from the best downwards, a few at first and then more and more, all clusters at once.
@@ -236,7 +341,7 @@ class _Worker:
         members = clusters[batch]
         sizes = members[:, 1] - members[:, 0]
         room = kernel.splits(int(self.job.most_splits(sizes).sum()))
-        ends = self._score(members, room, best=None)
+        ends = self._score(members, room, None, only, before)
         listed = kernel.pick(room, slice(ends[-1]))
         owner = np.repeat(np.arange(len(members)), np.diff(ends, prepend=0))
         ranked = np.lexsort((listed.score, owner))  # stable: the first of equal scores comes first
@@ -284,8 +389,8 @@ class _Worker:
         return passed
 
 
-def describe_axes(columns: Sequence[Column]) -> ordering.Axes:
-    """Put the quasi-identifiers into the arrays that the kernels read."""
+def describe_axes(columns: Sequence[Column], elsewhere: float = 0.0) -> ordering.Axes:
+    """Put the quasi-identifiers into the arrays that the kernels read; ``elsewhere`` is the weight of other columns."""
     kinds, places, levels, path_starts, paths, shares = [], [], [], [], [], []
     path_at = nodes_at = 0
     for column in columns:
@@ -316,7 +421,8 @@ def describe_axes(columns: Sequence[Column]) -> ordering.Axes:
         path_start=np.array(path_starts, dtype=np.int64),
         path=np.concatenate(paths).astype(np.int32) if paths else np.zeros(0, np.int32),
         share=np.concatenate(shares) if shares else np.zeros(0),
-        weight=np.array([column.weight for column in columns]),
+        weight=np.array([column.weight for column in columns], dtype=np.float64),
+        elsewhere=np.array([float(elsewhere)]),
     )
 
 
@@ -334,8 +440,8 @@ def runs(amounts: Ints, most: int) -> Iterator[slice]:
 
 def _shares(clusters: Ints, count: int) -> list[Ints]:
     """Deal the clusters out to workers, about equally many rows to each."""
-    if count == 1 or len(clusters) == 1:
-        return [clusters]
+    if count == 1 or len(clusters) < 2:
+        return [clusters] if len(clusters) else []
     ordered = clusters[np.argsort(clusters[:, 0])]
     sizes = np.cumsum(ordered[:, 1] - ordered[:, 0])
     cuts = np.searchsorted(sizes, sizes[-1] * np.arange(1, count) / count)

@@ -1,5 +1,8 @@
 """How much a generalized release loses, per attribute and in total.
 
+An item set loses the share of a record's items that is not shown: an item that is shown as it is loses nothing, one
+that is shown as a node of a hierarchy the share of that node, and a hidden one everything.
+
 A metric is a function of a :class:`~sudare.table.Generalized` table that returns a :class:`Loss`. Records that are
 left out of the release count as if everything about them were lost.
 """
@@ -12,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.table import Cover, Generalized
+from sudare.table import Cover, Generalized, SetCover
 
 Reals = NDArray[np.float64]
 
@@ -30,23 +33,29 @@ def gcp(given: Generalized) -> Loss:
 
     Numbers: width of the interval by the range of the column. Categories: size of the set by the number of
     categories, or leaves below the node by leaves of the hierarchy; 0 for a single value. A record left out
-    counts 1. (Ghinita, Karras, Kalnis, Mamoulis: Fast data anonymization with low information loss. VLDB 2007.)
+    counts 1. Item sets: as above.
+    (Ghinita, Karras, Kalnis, Mamoulis: Fast data anonymization with low information loss. VLDB 2007.)
     """
-    return _mean({name: _average(given, cover.share) for name, cover in given.covers.items()})
+    attributes = {name: _average(given, cover.share) for name, cover in given.covers.items()}
+    return _mean(attributes | _own(given))
 
 
 def arx(given: Generalized) -> Loss:
     """The loss that ARX reports: per attribute (mean share - 1/size) / (1 - 1/size), averaged over attributes.
 
     The share is leaves below the released node by leaves of the hierarchy; without a hierarchy, different values
-    inside the interval or set by different values of the column. A record left out has share 1.
+    inside the interval or set by different values of the column. A record left out has share 1. ARX knows no item
+    sets: for those it is the share of hidden items.
     """
     attributes = {}
     for name, cover in given.covers.items():
+        if isinstance(cover, SetCover):
+            attributes[name] = _average(given, cover.share)
+            continue
         size, share = _leaf_share(cover)
         mean = _average(given, share)
         attributes[name] = (mean - 1 / size) / (1 - 1 / size) if size > 1 else 0.0
-    return _mean(attributes)
+    return _mean(attributes | _own(given))
 
 
 def discernibility(given: Generalized) -> Loss:
@@ -66,12 +75,13 @@ def precision(given: Generalized) -> Loss:
     """Sweeney's precision: 1 minus the mean height of the released nodes by the height of their hierarchy.
 
     1 is untouched. Without a hierarchy a single value has height 0, everything height 1, and what lies between the
-    share of the domain that it covers. (Sweeney: Achieving k-anonymity privacy protection. IJUFKS 10(5), 2002.)
+    share of the domain that it covers; an item set the share of hidden items.
+    (Sweeney: Achieving k-anonymity privacy protection. IJUFKS 10(5), 2002.)
     """
     attributes = {}
     for name, cover in given.covers.items():
         taxonomy = cover.column.taxonomy
-        if taxonomy is None:
+        if taxonomy is None or isinstance(cover, SetCover):
             height = cover.share
         else:
             depth = np.zeros(len(taxonomy.parent))
@@ -80,18 +90,21 @@ def precision(given: Generalized) -> Loss:
             deepest = max(float(depth.max()), 1.0)
             height = np.where(taxonomy.is_leaf[cover.node], 0.0, 1.0 - depth[cover.node] / deepest)
         attributes[name] = 1.0 - _average(given, height)
-    return _mean(attributes)
+    return _mean(attributes | {name: 1.0 - loss for name, loss in _own(given).items()})
 
 
 def entropy(given: Generalized) -> Loss:
     """Non-uniform entropy: bits needed to restore the cells, as a share of what restoring everything would need.
 
-    A cell with value v in a released cell A costs -log2(f(v) / f(A)), f being frequencies in the whole table.
+    A cell with value v in a released cell A costs -log2(f(v) / f(A)), f being frequencies in the whole table. Item sets
+    take no part: what would restore them is not defined.
     (De Waal, Willenborg: Information loss through global recoding and local suppression. 1999; Gionis, Tassa:
     k-Anonymization with minimal loss of information. TKDE 21(2), 2009.)
     """
     attributes = {}
     for name, cover in given.covers.items():
+        if isinstance(cover, SetCover):
+            continue
         column = cover.column
         frequency = np.bincount(column.codes, minlength=column.size).astype(np.float64)
         low, high = cover.reach
@@ -105,6 +118,27 @@ def entropy(given: Generalized) -> Loss:
         most = given.rows * np.log2(given.rows) - own
         attributes[name] = max((released - own) / most, 0.0) if most > 0 else 0.0
     return _mean(attributes)
+
+
+def item_figures(given: Generalized) -> dict[str, dict[str, float]]:
+    """Return, for each item-set column, how many items the records hold, how many the release shows, and the NCP.
+
+    ``disclosed`` counts items that are shown as they are; of a record that is left out none is.
+    """
+    sets = {name: cover for name, cover in given.covers.items() if isinstance(cover, SetCover)}
+    shown = {
+        name: (cover.column, int(cover.disclosed.sum()), _average(given, cover.share)) for name, cover in sets.items()
+    }
+    shown |= {name: (own.column, own.disclosed, _own(given)[name]) for name, own in given.own.items()}
+    return {
+        name: {
+            "items": len(column.items),
+            "disclosed": disclosed,
+            "disclosed_share": round(disclosed / max(len(column.items), 1), 9),
+            "ncp": round(ncp, 9),
+        }
+        for name, (column, disclosed, ncp) in shown.items()
+    }
 
 
 METRICS: dict[str, Callable[[Generalized], Loss]] = {
@@ -121,6 +155,12 @@ METRICS: dict[str, Callable[[Generalized], Loss]] = {
 def _average(given: Generalized, by_class: Reals) -> float:
     """Return the mean over all records of a per-class figure, 1 for records left out."""
     return (float((given.sizes * by_class).sum()) + given.suppressed) / max(given.rows, 1)
+
+
+def _own(given: Generalized) -> dict[str, float]:
+    """Return what item sets lose that each record shows for itself."""
+    released = given.rows - given.suppressed
+    return {name: (own.share * released + given.suppressed) / max(given.rows, 1) for name, own in given.own.items()}
 
 
 def _mean(attributes: dict[str, float]) -> Loss:

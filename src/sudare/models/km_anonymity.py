@@ -80,12 +80,15 @@ class KmAnonymity:
 
     def _rare(self, sets: ItemSets) -> Iterator[int]:
         """Yield the number of rare combinations, single items first and then block by block."""
-        items = sets.items.astype(np.int64)
+        items, offsets = sets.items.astype(np.int64), sets.offsets
+        if sets.missing:  # the one item of a null set says that there is no set, and is no part of any combination
+            known = items != sets.missing_code
+            items, offsets = items[known], np.concatenate(([0], np.cumsum(known)))[offsets]
         width = int(items.max(initial=-1)) + 1
         support = np.bincount(items, minlength=width)
         yield int(np.count_nonzero((support > 0) & (support < self.k)))
         if self.m > 1:
-            left = np.repeat(sets.offsets[1:], np.diff(sets.offsets)) - np.arange(len(items)) - 1
+            left = np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(items)) - 1
             last = np.argsort(items, kind="stable")
             yield from self._longer(_Items(items, left, width), items[last], last, self.m - 1)
 

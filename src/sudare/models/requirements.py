@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
@@ -106,6 +107,25 @@ class Requirements:
         This is about groups: item-set columns may be limited all the same, see :attr:`of_columns`.
         """
         return not self.columns and not self.counts_subjects
+
+    def free(self, column: str) -> bool:
+        """Say whether an item-set column takes no part in the groups: k^m-anonymity alone limits it.
+
+        That is so if every model of groups is k-anonymity on columns among which it is not.
+        """
+        return any(model.column == column for model in self.of_columns) and all(
+            isinstance(model, KAnonymity) and model.columns is not None and column not in model.columns
+            for model in self.of_groups
+        )
+
+    def for_groups(self, free: Collection[str]) -> Requirements:
+        """Return what groups have to keep where some columns are free.
+
+        Other item-set columns that are limited as a whole keep that limit if every group has that many records: all
+        records of a group show the same items.
+        """
+        implied = tuple(KAnonymity(model.k) for model in self.of_columns if model.column not in free)
+        return Requirements(self.of_groups + implied, self.limit)
 
     def holds(self, groups: Groups) -> NDArray[np.bool_]:
         """Return which groups satisfy every model that limits groups."""

@@ -1,22 +1,25 @@
 """Releases: rendered cells, written files, and how they come into place."""
 
+from sudare.release.carried import plain_type
 from sudare.release.cells import Anything, Cell, Choice, Interval, parse_cell
 from sudare.release.placing import certificate_path, place, private_folder
-from sudare.release.render import render
-from sudare.release.writing import check_target, is_text, kind_name, write_table
+from sudare.release.render import Rows, render
+from sudare.release.writing import check_target, is_text, kind_name, write_batches
 
 __all__ = [
     "Anything",
     "Cell",
     "Choice",
     "Interval",
+    "Rows",
     "certificate_path",
     "check_target",
     "is_text",
     "kind_name",
     "parse_cell",
     "place",
+    "plain_type",
     "private_folder",
     "render",
-    "write_table",
+    "write_batches",
 ]

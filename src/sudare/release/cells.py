@@ -21,13 +21,13 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sudare.release.texts import Ints, joined_runs, put_together, quoted, value_texts
 from sudare.table import Column, Cover
 
 _SPECIAL = re.compile(r'^$|^\s|\s$|^[\[{"]|^\*$')
@@ -96,101 +96,85 @@ def _members(text: str) -> Iterator[str | None]:
 def cell_labels(cover: Cover) -> pa.DictionaryArray:
     """Return what a column shows in each class, as text with a dictionary (each different cell is written once)."""
     if cover.column.taxonomy is not None:
-        labels: list[str | None] = [_label_text(label) for label in cover.column.taxonomy.labels]
-        if cover.column.missing:
-            labels[cover.column.taxonomy.path[-1, -1]] = None
-        return _dictionary(cover.node.astype(np.int64), labels)
+        return dictionary(cover.node, node_texts(cover.column))
     if cover.column.positions is not None:
-        return _interval_labels(cover)
+        return Intervals(cover).labels()
     return _choice_labels(cover)
 
 
-def _label_text(label: str) -> str:
-    """Quote a label that could be taken for a set or for quoted text; bands and the root are meant as they look."""
-    return json.dumps(label, ensure_ascii=False) if _SPECIAL.search(label) and label[:1] not in ("*", "[") else label
+def node_texts(column: Column) -> pa.Array:
+    """Return what each node of a column's taxonomy shows; the node of missing values is null.
+
+    A label that could be taken for a set or for quoted text is quoted; bands and the root are meant as they look.
+    """
+    assert column.taxonomy is not None
+    texts = quoted(
+        pa.array(column.taxonomy.labels, pa.large_string()),
+        lambda label: bool(_SPECIAL.search(label)) and label[:1] not in ("*", "["),
+    )
+    if not column.missing:
+        return texts
+    missing = np.arange(len(texts)) == column.taxonomy.path[-1, -1]
+    return pc.if_else(pa.array(missing), pa.scalar(None, texts.type), texts)
 
 
-def value_texts(column: Column) -> list[str]:
-    """Return the text of each value of a column, as a release shows it when it is not generalized."""
-    values = column.values
-    if column.positions is None:
-        return [str(value) for value in values.cast(pa.large_string()).to_pylist()]
-    if pa.types.is_duration(values.type):
-        return _duration_texts(values)
-    if pa.types.is_timestamp(values.type) and not values.type.tz and not np.any(column.positions % 86_400):
-        values = values.cast(pa.date32())  # midnights are days; pandas has no other way to say so
-    if getattr(values.type, "unit", "") == "ns":
-        return _nanosecond_texts(values)
-    return [_number_text(value) for value in values.to_pylist()]
+class Intervals:
+    """The cells of a column of numbers, dates or times, whose texts are made when they are asked for.
 
+    There may be as many different ones as classes.
+    """
 
-def _number_text(value: Any) -> str:
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat())
-    return str(value)
+    def __init__(self, cover: Cover) -> None:
+        self.cover = cover
+        column = cover.column
+        ends = np.zeros(column.size, dtype=np.bool_)
+        ends[cover.low], ends[cover.high] = True, True
+        ends[len(column.values) :] = False
+        codes = np.flatnonzero(ends)
+        self.place = np.full(column.size, len(codes))  # of the text of each code; that of missing is null
+        self.place[codes] = np.arange(len(codes))
+        self.texts = pa.concat_arrays([value_texts(column, codes), pa.nulls(1, pa.large_string())])
 
-
-def _nanosecond_texts(values: pa.Array) -> list[str]:
-    """Write times that Python's own types, which end at microseconds, would cut off."""
-    stamp = pa.types.is_timestamp(values.type)
-    try:
-        coarse = values.cast(pa.timestamp("us", values.type.tz) if stamp else pa.time64("us"))
-    except pa.ArrowInvalid:
-        return [text.replace(" ", "T") for text in values.cast(pa.string()).to_pylist()]
-    return [_number_text(value) for value in coarse.to_pylist()]
-
-
-def _duration_texts(values: pa.Array) -> list[str]:
-    """Write durations in seconds; Python's "1 day, 2:00:00" would cut an interval in the wrong place."""
-    digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[values.type.unit]
-    numbers = values.cast(pa.int64()).to_pylist()
-    return [f"PT{Decimal(number).scaleb(-digits).normalize():f}S" for number in numbers]
-
-
-def _interval_labels(cover: Cover) -> pa.DictionaryArray:
-    texts = value_texts(cover.column)
-    size = cover.column.size
-    pairs, which = np.unique(cover.low * size + cover.high, return_inverse=True)
-    missing = cover.column.missing_code
-    labels: list[str | None] = []
-    for pair in pairs.tolist():
-        low, high = divmod(pair, size)
-        if high == missing:
-            labels.append(None if low == missing else "*")
-        else:
-            labels.append(texts[low] if low == high else f"[{texts[low]}, {texts[high]}]")
-    return _dictionary(which, labels)
+    def labels(self, classes: Ints | None = None) -> pa.DictionaryArray:
+        """Return what these classes show, or all."""
+        column, missing = self.cover.column, self.cover.column.missing_code
+        cells = pa.array(self.cover.cell if classes is None else self.cover.cell[classes]).dictionary_encode()
+        low, high = np.divmod(cells.dictionary.to_numpy(), column.size)
+        first, last = (self.texts.take(pa.array(self.place[codes])) for codes in (low, high))
+        labels = pc.if_else(pa.array(low == high), first, put_together("[", first, ", ", last, "]"))
+        anything = pa.array((high == missing) & (low != missing))
+        return dictionary(cells.indices.to_numpy(), pc.if_else(anything, pa.scalar("*", labels.type), labels))
 
 
 def _choice_labels(cover: Cover) -> pa.DictionaryArray:
     column = cover.column
     texts = value_texts(column)
-    alone = [json.dumps(text, ensure_ascii=False) if _SPECIAL.search(text) else text for text in texts]
-    within = [json.dumps(text, ensure_ascii=False) if _SPECIAL_MEMBER.search(text) else text for text in texts]
+    alone = quoted(texts, lambda text: bool(_SPECIAL.search(text)))
+    within = quoted(texts, lambda text: bool(_SPECIAL_MEMBER.search(text)))
     if column.missing:
-        within.append("null")
-    known: dict[bytes, int] = {}
-    labels: list[str | None] = []
-    which = np.empty(len(cover.distinct), dtype=np.int64)
-    for group, (first, last) in enumerate(pairwise(cover.start.tolist())):
-        key = cover.codes[first:last].tobytes()
-        if key not in known:
-            known[key] = len(labels)
-            codes = cover.codes[first:last].tolist()
-            if len(codes) == 1:
-                labels.append(None if codes[0] == column.missing_code else alone[codes[0]])
-            elif len(codes) == column.size:
-                labels.append("*")
-            else:
-                labels.append("{" + ", ".join(within[code] for code in codes) + "}")
-        which[group] = known[key]
-    return _dictionary(which, labels)
+        alone = pa.concat_arrays([alone, pa.nulls(1, alone.type)])
+        within = pa.concat_arrays([within, pa.array(["null"], within.type)])
+    first = first_of_each(cover.cell)
+    joined = joined_runs(column.name, within, cover.start[first], cover.distinct[first], cover.codes, ", ")
+    whole = cover.distinct[first] == column.size
+    sets = pc.if_else(pa.array(whole), pa.scalar("*", joined.type), put_together("{", joined, "}"))
+    single = alone.take(pa.array(cover.low[first]))
+    return dictionary(cover.cell, pc.if_else(pa.array(cover.distinct[first] == 1), single, sets))
 
 
-def _dictionary(which: np.ndarray[Any, Any], labels: list[str | None]) -> pa.DictionaryArray:
-    """Return dictionary-encoded labels; a label of None becomes a null."""
-    nulls = np.array([label is None for label in labels], dtype=np.bool_)
-    texts = pa.array(["" if label is None else label for label in labels], pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(which.astype(np.int32), mask=nulls[which]), texts)
+def first_of_each(numbers: Ints) -> Ints:
+    """Return where each number first stands; numbers go from 0, by first appearance."""
+    found = np.empty(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
+    found[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal numbers the last assignment stays
+    return found
+
+
+def dictionary(which: Ints, labels: pa.Array) -> pa.DictionaryArray:
+    """Return dictionary-encoded labels; a label of null becomes a null, not an entry."""
+    numbers = which.astype(np.int32)
+    if labels.null_count:
+        nulls = labels.is_null().to_numpy(zero_copy_only=False)
+        indices = pa.array(numbers, mask=nulls[numbers])
+    else:
+        indices = pa.array(numbers)
+    return pa.DictionaryArray.from_arrays(indices, labels.fill_null("").cast(pa.string()))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Any
 
-from sudare.metrics import METRICS
+from sudare.metrics import METRICS, item_figures
 from sudare.table import Generalized
 
 FORMAT = 1
@@ -54,6 +54,7 @@ def make_certificate(
         "guarantees": audit["guarantees"],
         "loss": totals,
         "loss_by_column": attributes,
+        "item_sets": item_figures(shown),
         "seconds": {stage: round(spent, 4) for stage, spent in seconds.items()},
         "method": dict(method),
         "columns": {role: list(names) for role, names in columns.items()},

@@ -1,22 +1,68 @@
-"""Rendering: from a decision to the rows that leave."""
+"""Rendering: from a decision to the rows that leave, a block at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from sudare.errors import UnsupportedError
-from sudare.release.cells import cell_labels
-from sudare.table import Column, Generalized, Partition, Table, generalize, merge_alike
+from sudare.release.carried import carried_columns
+from sudare.release.cells import Intervals, cell_labels
+from sudare.release.sets import Lists, OwnSets, joined_labels
+from sudare.release.spans import Ints, Span, spans_as_they_came, spans_by_class
+from sudare.release.texts import too_long
+from sudare.table import Column, Cover, Generalized, Partition, SetCover, Table, generalize, merge_alike
 
-Ints = NDArray[np.int64]
+BLOCK = 1 << 20
+"""The rows of a block, which becomes a row group of a Parquet file."""
 LONGEST_COLUMN = (1 << 31) - 1
-"""The bytes that the text of one released column may have: what one Arrow array of text can hold."""
+"""The bytes that the text of one released column may have in any case ..."""
+LONGEST_CELL = 1000
+"""... and beyond which its cells may not be longer than this on average."""
+_LARGEST = 1 << 29
+
+
+class Maker(Protocol):
+    """Makes some columns of the release; ``widest`` is about how many bytes, or items, a row of them has."""
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        """The columns, with the types that they are read back with."""
+
+    @property
+    def widest(self) -> int:
+        """What a row takes."""
+
+    def block(self, span: Span) -> Mapping[str, pa.Array]:
+        """Return the cells of these rows. Texts may come with a dictionary, of texts that occur among them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a release, which are made when they are asked for.
+
+    ``schema`` is how they are to be read back. The batches have texts with a dictionary where that is cheaper to
+    write; nobody who reads the release has to know.
+    """
+
+    schema: pa.Schema
+    count: int
+    makers: Sequence[Maker]
+    spans: Callable[[int], Iterator[Span]]
+
+    def batches(self, block: int = BLOCK) -> Iterator[pa.RecordBatch]:
+        """Make the rows, about so many at a time."""
+        widest = max((maker.widest for maker in self.makers), default=0)
+        block = max(min(block, _LARGEST // max(widest, 1)), 1)
+        for span in self.spans(block):
+            made: dict[str, pa.Array] = {}
+            for maker in self.makers:
+                made.update(maker.block(span))
+            yield pa.record_batch([made[name] for name in self.schema.names], names=self.schema.names)
 
 
 def render(
@@ -26,103 +72,118 @@ def render(
     *,
     order: Literal["class", "keep"] = "class",
     subjects: Literal["per-class", "linked"] | None = None,
+    separators: Mapping[str, str] | None = None,
+    types: Mapping[str, pa.DataType] | None = None,
     seed: int | None = None,
-) -> tuple[pa.Table, Generalized]:
-    """Return the released table, with these columns, and what it was made from for measuring.
+) -> tuple[Rows, Generalized]:
+    """Return the rows of the release, with these columns, and what they are made from for measuring.
 
     ``order: class`` puts the rows class by class, shuffled within each, so that their order tells nothing; ``keep``
     leaves them as they came. ``subjects`` is what the subject column shows: numbers that mean something only
-    within a class, or numbers that link a person's records all over the release. Entropy comes from the
-    operating system unless a test gives a seed.
+    within a class, or numbers that link a person's records all over the release. ``separators`` is given for formats
+    that are text: what joins the items of each item-set column. ``types`` are those that carried columns in text are
+    to be read as. Entropy comes from the operating system unless a test gives a seed.
     """
     random = np.random.default_rng(seed)
-    shuffled = random.permutation(table.rows) if order == "class" else None
-    shown = generalize(table, partition, shuffled)
+    shown = generalize(table, partition)
     merged = merge_alike(partition, shown)
     if merged is not partition:
-        partition, shown = merged, generalize(table, merged, shuffled)
-    rows = shown.order if order == "class" else np.flatnonzero(partition.classes >= 0)
-    classes = partition.classes[rows]
-    take = pa.array(rows)
-    arrays = {}
-    for name in columns:
-        if name in shown.covers:
-            labels = cell_labels(shown.covers[name])
-            _check_length(name, labels, shown.sizes)
-            # plain text: whoever reads the release should not have to know about dictionaries
-            arrays[name] = labels.take(pa.array(classes)).cast(pa.string())
-        elif table.subject is not None and name == table.subject.name:
-            if subjects is not None:
-                numbers = _pseudonyms(table.subject, rows, classes, random, linked=subjects == "linked")
-                arrays[name] = pa.array(numbers)
-        elif table.carried is not None and name in table.carried.schema.names:
-            arrays[name] = _nothing_behind(_carried(table, name).take(take))
-    return pa.table(arrays), shown
+        partition, shown = merged, generalize(table, merged)
+    makers: list[Maker] = []
+    for name, cover in shown.covers.items():
+        if name not in columns:
+            continue
+        if isinstance(cover, SetCover) and separators is None:
+            makers.append(Lists(cover))
+        else:
+            makers.append(_labels(name, cover, shown.sizes, separators))
+    alike = len(makers)
+    for name, cut in partition.cuts.items():
+        if name in columns:
+            makers.append(OwnSets(table.sets[name], cut, None if separators is None else separators[name]))
+    carried = [name for name in columns if table.carried is not None and name in table.carried.column_names]
+    if carried:
+        makers += carried_columns(table, carried, types or {})
+    numbered = table.subject is not None and table.subject.name in columns and subjects is not None
+    none = np.zeros(0, dtype=np.int64)
+    # where only quasi-identifiers are shown, the rows of a class are the same, and need no order
+    rows = shown.order if numbered or len(makers) > alike else none
+    if order == "class" and len(rows):
+        _shuffle(rows, shown.start, random)
+    if numbered and table.subject is not None:
+        linked = random.permutation(table.subject.size) + 1 if subjects == "linked" else None
+        makers.append(People(table.subject, shown, linked, scattered=order == "keep"))
+
+    def spans(block: int) -> Iterator[Span]:
+        if order == "class":
+            return spans_by_class(shown.start, rows, block)
+        return spans_as_they_came(partition, block)
+
+    kinds = {name: kind for maker in makers for name, kind in maker.types.items()}
+    schema = pa.schema([(name, kinds[name]) for name in columns if name in kinds])
+    return Rows(schema, int(shown.start[-1]), makers, spans), shown
 
 
-def _check_length(name: str, labels: pa.DictionaryArray, sizes: Ints) -> None:
-    """Raise before a column of very long sets fills the memory."""
-    of_label = np.append(pc.binary_length(labels.dictionary).to_numpy(), 0)
+class Labels:
+    """A column that shows one text per class; ``labels`` gives those of some classes."""
+
+    def __init__(self, name: str, labels: Callable[[Ints], pa.DictionaryArray]) -> None:
+        self.name, self.labels = name, labels
+        self.types = {name: pa.string()}
+        self.widest = 0  # a dictionary has each text once
+
+    def block(self, span: Span) -> dict[str, pa.Array]:
+        """Return the texts of these rows, with a dictionary of those that occur."""
+        labels = self.labels(span.classes)
+        numbers = labels.indices.dictionary_encode()
+        texts = labels.dictionary.take(numbers.dictionary)
+        return {self.name: pa.DictionaryArray.from_arrays(span.spread(numbers.indices), texts)}
+
+
+def _labels(name: str, cover: Cover | SetCover, sizes: Ints, separators: Mapping[str, str] | None) -> Labels:
+    if isinstance(cover, Cover) and cover.column.taxonomy is None and cover.column.positions is not None:
+        return Labels(name, Intervals(cover).labels)
+    labels = cell_labels(cover) if isinstance(cover, Cover) else joined_labels(cover, (separators or {})[name])
+    of_label = np.append(pc.binary_length(labels.dictionary).to_numpy(zero_copy_only=False), 0)
     lengths = of_label[pc.fill_null(labels.indices, -1).to_numpy()].astype(np.int64)
-    if int((lengths * sizes).sum()) > LONGEST_COLUMN:
-        raise UnsupportedError(
-            f"column '{name}' would be released as sets of so many categories that their text exceeds 2 GB.",
-            hint="give it a hierarchy, such as {prefix: [...]}, or make it kind: numeric, or leave it out.",
-        )
+    if int((lengths * sizes).sum()) > max(LONGEST_COLUMN, LONGEST_CELL * int(sizes.sum())):
+        raise too_long(name)
+    return Labels(
+        name, lambda classes: pa.DictionaryArray.from_arrays(labels.indices.take(pa.array(classes)), labels.dictionary)
+    )
 
 
-def _nothing_behind(cells: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
-    """Return cells without anything behind them that no row shows.
+class People:
+    """The subject column: random numbers for the whole release, or from 1 in each class by first appearance."""
 
-    A dictionary keeps the values of rows that were left out, and a struct those below its nulls; a file would too.
-    """
-    kind = _without_dictionaries(cells.type)
-    if pa.types.is_dictionary(cells.type):
-        return cells.cast(kind)
-    flat = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    if not pa.types.is_nested(kind) or (flat and not pa.types.is_nested(kind.value_type) and kind == cells.type):
-        return cells
-    return pa.array(cells.to_pylist(), kind)
+    def __init__(self, subject: Column, shown: Generalized, linked: Ints | None, *, scattered: bool) -> None:
+        self.subject, self.linked = subject, linked
+        self.types = {subject.name: pa.int64()}
+        self.widest = 0
+        if linked is None:
+            from sudare.kernels.classes import number_people
 
+            # one type for all tables: each other one would be compiled anew
+            numbers = number_people(subject.codes.astype(np.uint32, copy=False), shown.order, shown.start)
+            if scattered:
+                self.numbers = np.zeros(shown.rows, dtype=numbers.dtype)
+                self.numbers[shown.order] = numbers
+            else:
+                self.numbers = numbers
 
-def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind):
-        return kind.value_type
-    if pa.types.is_list(kind):
-        return pa.list_(_without_dictionaries(kind.value_type))
-    if pa.types.is_large_list(kind):
-        return pa.large_list(_without_dictionaries(kind.value_type))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_dictionaries(field.type)) for field in kind])
-    return kind
-
-
-def _carried(table: Table, name: str) -> pa.ChunkedArray | pa.Array:
-    """Return a column as it came, but for equal values of a required one that differ in writing.
-
-    Not-a-number is missing, minus zero is zero, and of numbers in text "1" and "1.0" are the same. A reader who took
-    them for different values would find other distributions than those that were required.
-    """
-    assert table.carried is not None
-    cells, encoded = table.carried.column(name), table.sensitive.get(name)
-    kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
-    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    if encoded is None or not (text or pa.types.is_floating(kind)):
-        return cells
-    codes = pa.array(encoded.codes.astype(np.int64), mask=encoded.codes == encoded.missing_code)
-    shown = encoded.values.take(codes)
-    return shown.cast(kind) if encoded.kind == "categorical" or not text else shown
+    def block(self, span: Span) -> dict[str, pa.Array]:
+        """Return the numbers of the people that these rows are about."""
+        if self.linked is not None:
+            found = self.linked[self.subject.codes[span.rows]]
+        elif span.first is None:
+            found = self.numbers[span.rows]
+        else:
+            found = self.numbers[span.first : span.first + len(span.rows)]
+        return {self.subject.name: pa.array(found, pa.int64())}
 
 
-def _pseudonyms(subject: Column, rows: Ints, classes: Ints, random: np.random.Generator, *, linked: bool) -> Ints:
-    """Number the data subjects: at random over the release, or from 1 in each class by first appearance."""
-    people = subject.codes[rows].astype(np.int64)
-    if linked:
-        return np.asarray(1 + random.permutation(subject.size)[people])
-    pairs, first, which = np.unique(classes * subject.size + people, return_index=True, return_inverse=True)
-    owner = pairs // subject.size
-    ranked = np.lexsort((first, owner))
-    begins = np.searchsorted(owner, owner)  # pairs are sorted by class
-    number = np.empty(len(pairs), dtype=np.int64)
-    number[ranked] = np.arange(len(pairs)) - begins + 1
-    return np.asarray(number[which.reshape(-1)])
+def _shuffle(rows: Ints, start: Ints, random: np.random.Generator) -> None:
+    """Shuffle the rows within their classes, where they stand: a copy may be too large."""
+    from sudare.kernels.classes import shuffle_within
+
+    shuffle_within(rows, start, random.integers(0, 1 << 64, 2, dtype=np.uint64))

@@ -2,7 +2,7 @@
 
 from sudare.table.atoms import Atoms, find_atoms
 from sudare.table.column import Column, ItemSets, smallest
-from sudare.table.cover import Cover, Generalized, SetCover, generalize, merge_alike
+from sudare.table.cover import Cover, Generalized, OwnItems, SetCover, generalize, merge_alike
 from sudare.table.encode import encode_column, encode_items, looks_numeric, plain_numbers
 from sudare.table.recoding import SUPPRESSED, Partition, Recoding
 from sudare.table.storage import MEMORY, Storage
@@ -17,6 +17,7 @@ __all__ = [
     "Cover",
     "Generalized",
     "ItemSets",
+    "OwnItems",
     "Partition",
     "Recoding",
     "SetCover",

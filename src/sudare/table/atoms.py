@@ -9,6 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+LARGEST_TABLE = 1 << 28
+"""The most combinations of values that are counted in a table with a cell for each."""
+CELLS = 16
+"""As many combinations per record: the table then takes 64 bytes for each."""
+FEW = 1 << 20
+"""So many records are always grouped: it is quick, whether or not some of them agree."""
+WORTHWHILE = 0.6
+"""Atoms are worth finding if there are fewer of them than this share of the records."""
+
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
@@ -19,26 +28,86 @@ class Atoms:
 
     codes: NDArray[np.unsignedinteger[Any]]
     count: NDArray[np.int64]
-    of_row: NDArray[np.int64]
+    of_row: NDArray[np.integer[Any]]
 
 
-def find_atoms(columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: Sequence[int], rows: int) -> Atoms:
-    """Group records by all the given columns; linear but for one sort of a 64-bit key.
+def find_atoms(columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: Sequence[int], rows: int) -> Atoms | None:
+    """Group records by all the given columns, whose numbers of codes are ``sizes``.
 
-    ``sizes`` are the numbers of codes. Where the product of them does not fit into the key, the key is renumbered
-    on the way.
+    Where there are not many more combinations of codes than records they are counted in a table of them, else keys are
+    looked up. None where a sample of a large table shows that most records stand alone; the sample is taken by what
+    records hold and not by where they are, so that their order makes no difference.
     """
+    sizes = [max(size, 1) for size in sizes]
+    span = 1
+    for size in sizes:
+        span *= size
+    if span <= min(max(CELLS * rows, 1 << 16), LARGEST_TABLE):
+        return _counted(columns, sizes, span, rows)
+    if rows > FEW and not _worthwhile(columns):
+        return None
+    return _gathered(columns, sizes, rows)
+
+
+def _counted(columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: list[int], span: int, rows: int) -> Atoms:
+    """Count each combination in a cell of its own."""
+    from sudare.kernels.classes import count_keys, number_keys
+
+    key = np.zeros(rows, dtype=np.uint32)
+    for codes, size in zip(columns, sizes, strict=True):
+        key *= np.uint32(size)
+        key += codes
+    counts = count_keys(key, span)
+    present = np.flatnonzero(counts)
+    count = counts[present].astype(np.int64)
+    number_keys(key, counts, present)
+    matrix = np.empty((len(present), len(columns)), dtype=_type_for(sizes))
+    for index in range(len(columns) - 1, -1, -1):
+        present, matrix[:, index] = np.divmod(present, sizes[index])
+    return Atoms(matrix, count, key)
+
+
+def _gathered(columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: list[int], rows: int) -> Atoms:
+    """Look up keys of 64 bits in a table; where they do not hold all columns they are renumbered on the way."""
     key = np.zeros(rows, dtype=np.uint64)
     span = 1
     for codes, size in zip(columns, sizes, strict=True):
-        if span * max(size, 1) >= 1 << 63:
-            unique, renumbered = np.unique(key, return_inverse=True)
-            key, span = renumbered.astype(np.uint64), len(unique)
-        key = key * np.uint64(max(size, 1)) + codes.astype(np.uint64, copy=False)
-        span *= max(size, 1)
-    _, first, of_row, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    kind = np.result_type(np.uint16, *(np.min_scalar_type(max(size - 1, 0)) for size in sizes))
-    matrix = np.empty((len(first), len(columns)), dtype=kind)
+        if span * size >= 1 << 63:
+            unique, of_row = _numbered(key)
+            key, span = of_row.astype(np.uint64), len(unique)
+        key = key * np.uint64(size) + codes.astype(np.uint64, copy=False)
+        span *= size
+    unique, of_row = _numbered(key)
+    first = np.empty(len(unique), dtype=np.int64)
+    first[of_row] = np.arange(rows)
+    matrix = np.empty((len(unique), len(columns)), dtype=_type_for(sizes))
     for index, codes in enumerate(columns):
         matrix[:, index] = codes[first]
-    return Atoms(matrix, count.astype(np.int64), of_row.reshape(-1))
+    return Atoms(matrix, np.bincount(of_row, minlength=len(unique)).astype(np.int64), of_row)
+
+
+def _numbered(key: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    """Return the different keys in ascending order, and the number of each record's key among them."""
+    from sudare.kernels.classes import gather_keys
+
+    of_row = np.empty(len(key), dtype=np.uint32)
+    unique = gather_keys(key, of_row)
+    order = np.argsort(unique)
+    rank = np.empty(len(unique), dtype=np.uint32)
+    rank[order] = np.arange(len(unique), dtype=np.uint32)
+    return unique[order], rank[of_row]
+
+
+def _worthwhile(columns: Sequence[NDArray[np.unsignedinteger[Any]]]) -> bool:
+    """Guess from records whose hash falls into one of 64 parts whether many records agree."""
+    key = np.zeros(len(columns[0]), dtype=np.uint64)
+    for codes in columns:
+        key += codes
+        key *= np.uint64(0x9E3779B97F4A7C15)  # the golden ratio in 64 bits, as in Fibonacci hashing
+        key ^= key >> np.uint64(29)
+    sample = key[key >> np.uint64(58) == 0]
+    return len(np.unique(sample)) <= WORTHWHILE * len(sample)
+
+
+def _type_for(sizes: list[int]) -> np.dtype[Any]:
+    return np.result_type(np.uint16, *(np.min_scalar_type(size - 1) for size in sizes))

@@ -100,6 +100,13 @@ class ItemSets:
         """The item of a null set, or -1 if there is none."""
         return len(self.values) if self.missing else -1
 
+    def taken(self, rows: NDArray[np.int64]) -> ItemSets:
+        """Return the sets of some records, with the same codes."""
+        lengths = np.diff(self.offsets)[rows]
+        offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+        places = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return replace(self, offsets=offsets, items=self.items[places])
+
     def reordered(self, order: NDArray[np.int64], taxonomy: Taxonomy) -> ItemSets:
         """Return the sets with their items in another order (new code to old code), and a taxonomy over them."""
         from sudare.kernels.itemsets import sort_within

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from sudare.table.table import Table
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
+WORD = 64
+"""The bits of a word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +119,8 @@ class SetCover:
         if self.column.missing:
             taxonomy = self.column.taxonomy
             last = self.column.missing_code if taxonomy is None else len(taxonomy.labels) - 1
-            shown[np.flatnonzero(np.diff(self.start) == 1)] = self.nodes[self.start[:-1][np.diff(self.start) == 1]] == last
+            single = np.diff(self.start) == 1
+            shown[single] = self.nodes[self.start[:-1][single]] == last
         return shown
 
     @cached_property
@@ -125,39 +129,143 @@ class SetCover:
         return numbered(self.start, self.nodes)
 
 
+@dataclass(frozen=True, eq=False)
+class OwnItems:
+    """An item-set column where each record shows its own items, as a cut has them.
+
+    ``share`` is the mean, over the released records, of the share of their items that is lost; ``disclosed`` the number
+    of items that are shown as they are.
+    """
+
+    column: ItemSets
+    share: float
+    disclosed: int
+
+
 def numbered(start: Ints, parts: Ints) -> Ints:
-    """Return a number for each run of ``parts``; equal runs have equal numbers."""
-    seen: dict[bytes, int] = {}
-    bounds = pairwise(start.tolist())
-    return np.array([seen.setdefault(parts[low:high].tobytes(), len(seen)) for low, high in bounds], dtype=np.int64)
+    """Return a number for each run of ``parts``, from 0 by first appearance; equal runs have equal numbers."""
+    from sudare.kernels.classes import number_runs
+
+    return np.asarray(number_runs(start, parts))
 
 
 @dataclass(frozen=True, eq=False)
 class Generalized:
-    """A table as a partition shows it: the rows class by class, and a cover for each quasi-identifier."""
+    """A table as a partition shows it: how many records each class has, and a cover for each quasi-identifier."""
 
     rows: int
     suppressed: int
     sizes: Ints
-    order: Ints
     start: Ints
+    partition: Partition
     covers: Mapping[str, Cover | SetCover]
+    own: Mapping[str, OwnItems] = field(default_factory=dict)
+
+    @cached_property
+    def order(self) -> Ints:
+        """The rows class by class, as they came within each, those of class ``g`` from ``start[g]``; made when used."""
+        return _by_class(self.partition, self.start)
 
 
-def generalize(table: Table, partition: Partition, order: Ints | None = None) -> Generalized:
-    """Cover each class; ``order`` is the order of the rows within their classes (as they came, if not given)."""
-    from sudare.kernels.classes import distinct_codes, sort_by_class
-
+def generalize(table: Table, partition: Partition) -> Generalized:
+    """Cover each class."""
     sizes = partition.sizes
     start = np.concatenate(([0], np.cumsum(sizes)))
-    rows = np.arange(table.rows) if order is None else order
-    by_class = sort_by_class(partition.classes, rows, start)
-    covers = {
+    order = cache(lambda: _by_class(partition, start))  # only where a column needs it: it is as long as the table
+
+    def cover(column: Column | ItemSets) -> Cover | SetCover:
+        if isinstance(column, ItemSets):
+            return _in_common(column, order(), start)
+        if column.taxonomy is None and column.positions is None:
+            return _categories(column, partition, order, start)
+        return _extremes(column, partition)
+
+    columns = [column for name, column in table.quasi.items() if name not in partition.cuts]
+    if any(isinstance(column, ItemSets) for column in columns):
+        order()  # once, before there are threads
+    with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1) or 1) as pool:
+        covers = dict(zip((column.name for column in columns), pool.map(cover, columns), strict=True))
+    own = {name: _own_items(table.sets[name], cut, partition, int(start[-1])) for name, cut in partition.cuts.items()}
+    shown = Generalized(table.rows, partition.suppressed, sizes, start, partition, covers, own)
+    if order.cache_info().currsize:
+        shown.__dict__["order"] = order()
+    return shown
+
+
+def _own_items(column: ItemSets, cut: Ints, partition: Partition, released: int) -> OwnItems:
+    """Measure what records lose that show their own items, as a cut has them."""
+    from sudare.kernels.sharing import own_loss
+
+    shown = cut >= 0
+    loss = np.ones(len(cut))
+    loss[shown] = 0.0 if column.taxonomy is None else column.taxonomy.share[cut[shown]]
+    lost, disclosed = own_loss(column.offsets, column.items.astype(np.uint32, copy=False), partition.classes, loss)
+    return OwnItems(column, lost / max(released, 1), int(disclosed))
+
+
+def _by_class(partition: Partition, start: Ints) -> Ints:
+    from sudare.kernels.classes import sort_by_class
+
+    return np.asarray(sort_by_class(partition.classes, start))
+
+
+def _extremes(column: Column, partition: Partition) -> Cover:
+    """Cover classes by their smallest and largest codes, which is all that numbers and trees show."""
+    from sudare.kernels.classes import spread_extremes
+
+    low = np.full(partition.count, column.size, np.uint32)
+    high = np.zeros(partition.count, np.uint32)
+    for part in _chunks(len(partition.classes)):
         # one type for all columns: each other one would be compiled anew
-        name: Cover(column, *distinct_codes(column.codes.astype(np.uint32), by_class, start, column.size))
-        for name, column in table.single.items()
-    }
-    return Generalized(table.rows, partition.suppressed, sizes, by_class, start, covers)
+        spread_extremes(column.codes[part].astype(np.uint32), partition.classes[part], low, high)
+    two = low != high
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(1 + two)))
+    codes = np.empty(int(start[-1]), np.int64)
+    codes[start[1:] - 1] = high
+    codes[start[:-1]] = low
+    return Cover(column, start, codes)
+
+
+def _categories(column: Column, partition: Partition, order: Callable[[], Ints], start: Ints) -> Cover:
+    """Cover classes by all their different codes: bits of a word where there are few codes, else row by row."""
+    from sudare.kernels.classes import distinct_codes, list_bits, spread_bits
+
+    if column.size > WORD:
+        return Cover(column, *distinct_codes(column.codes.astype(np.uint32), order(), start, column.size))
+    bits = np.zeros(partition.count, np.uint64)
+    for part in _chunks(len(partition.classes)):
+        spread_bits(column.codes[part].astype(np.uint32), partition.classes[part], bits)
+    return Cover(column, *list_bits(bits))
+
+
+def _chunks(rows: int, step: int = 1 << 20) -> Iterator[slice]:
+    for first in range(0, rows, step):
+        yield slice(first, first + step)
+
+
+def _in_common(column: ItemSets, order: Ints, start: Ints) -> SetCover:
+    """Find what all records of each class hold; ``order`` lists the rows class by class."""
+    from sudare.kernels.sharing import common_items, common_nodes, squeeze
+
+    classes = len(start) - 1
+    share, disclosed = np.zeros(classes), np.zeros(classes, np.int64)
+    first = order[start[:-1]]
+    levels = 1 if column.taxonomy is None else column.taxonomy.path.shape[1] - 1
+    # a class shows no more than its first record holds, at each level
+    begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.diff(column.offsets)[first] * levels)))
+    found = np.empty(int(begin[-1]), np.int64)
+    items = column.items.astype(np.uint32, copy=False)  # one type for all columns: others would be compiled anew
+    if column.taxonomy is None:
+        common_items(column.offsets, items, order, start, 0, classes, begin, found, share, disclosed)
+        shown = disclosed
+    else:
+        shown = np.zeros(classes, np.int64)
+        path, weight = column.taxonomy.path, column.taxonomy.share
+        common_nodes(column.offsets, items, order, start, path, weight, begin, found, shown, share, disclosed)
+    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(shown)))
+    nodes = np.empty(int(ends[-1]), np.int64)
+    squeeze(begin, found, shown, ends, nodes)
+    return SetCover(column, ends, nodes, share, disclosed * np.diff(start))
 
 
 def merge_alike(partition: Partition, shown: Generalized) -> Partition:
@@ -169,9 +277,11 @@ def merge_alike(partition: Partition, shown: Generalized) -> Partition:
     covers = shown.covers.values()
     if not covers or partition.count < 2:
         return partition
-    _, merged = np.unique(np.stack([cover.cell for cover in covers], axis=1), axis=0, return_inverse=True)
-    merged = merged.reshape(-1)
+    cells = np.stack([cover.cell for cover in covers], axis=1)
+    merged = numbered(np.arange(0, cells.size + 1, cells.shape[1]), cells.reshape(-1))
     count = int(merged.max()) + 1
     if count == partition.count:
         return partition
-    return Partition(np.where(partition.classes >= 0, merged[partition.classes], SUPPRESSED), count)
+    return replace(
+        partition, classes=np.where(partition.classes >= 0, merged[partition.classes], SUPPRESSED), count=count
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +17,13 @@ class Partition:
     """Local recoding: each record belongs to a class, and shows what covers all records of its class.
 
     ``classes`` holds a number from 0 for each record, or SUPPRESSED for one that is left out of the release.
+    ``cuts`` names item-set columns that take no part in the classes: each record shows its own items there, an item as
+    the node that the cut gives it (-1: not at all).
     """
 
-    classes: NDArray[np.int64]
+    classes: NDArray[np.signedinteger[Any]]
     count: int
+    cuts: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
     @property
     def suppressed(self) -> int:
@@ -28,7 +33,9 @@ class Partition:
     @property
     def sizes(self) -> NDArray[np.int64]:
         """The number of records of each class."""
-        return np.bincount(self.classes[self.classes >= 0], minlength=self.count).astype(np.int64)
+        from sudare.kernels.classes import count_classes
+
+        return np.asarray(count_classes(self.classes, self.count))
 
 
 Recoding = Partition

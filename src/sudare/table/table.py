@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare.table.column import Column, ItemSets
+from sudare.table.storage import MEMORY, Storage
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +18,8 @@ class Table:
     """A table about people, encoded, with the roles its columns play.
 
     ``quasi`` and ``sensitive`` keep the order of the policy. ``subject`` says who a record is about.
-    ``carried`` are the columns that leave as they came (sensitive and insensitive ones), untouched.
+    ``carried`` are the columns that leave as they came (sensitive and insensitive ones), untouched. ``storage`` is
+    where arrays of the table's size are to live.
     """
 
     rows: int
@@ -25,19 +27,30 @@ class Table:
     sensitive: Mapping[str, Column] = field(default_factory=dict)
     subject: Column | None = None
     carried: pa.Table | None = None
+    storage: Storage = MEMORY
 
     def taken(self, rows: NDArray[np.int64]) -> Table:
-        """Return some of the records, as far as methods look at them: single-valued columns, with the same codes."""
+        """Return some of the records, as far as methods look at them, with the same codes."""
 
         def take(column: Column) -> Column:
             return replace(column, codes=column.codes[rows])
 
         return Table(
             rows=len(rows),
-            quasi={name: take(column) for name, column in self.single.items()},
+            quasi={
+                name: take(column) if isinstance(column, Column) else column.taken(rows)
+                for name, column in self.quasi.items()
+            },
             sensitive={name: take(column) for name, column in self.sensitive.items()},
             subject=None if self.subject is None else take(self.subject),
+            storage=self.storage,
         )
+
+    def without(self, names: Collection[str]) -> Table:
+        """Return the table without some of its quasi-identifiers."""
+        if not names:
+            return self
+        return replace(self, quasi={name: column for name, column in self.quasi.items() if name not in names})
 
     @property
     def single(self) -> dict[str, Column]:

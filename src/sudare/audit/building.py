@@ -1,0 +1,173 @@
+"""From the file to the classes: which records are alike, and which class and values each of them has.
+
+Two records are in one class if every released quasi-identifier is the same: a missing value equals a missing
+value and nothing else, a set equals the same set in any order. Records are grouped by their cells as they stand
+first, straight from the file: what has to be put in order then are the sets that occur, not those of all records, and
+no table as wide as the file is made.
+
+    written   one row per way in which quasi-identifiers are written: q0, q1, ... as they stand, and n
+    set_j     one row per way in which a set of column j is written: raw (as it stands), items, n (records), and
+              first, where sets are written in several ways: the number of the one that stands for all of them
+    word_j    one row per way in which a value of sensitive column j is written: raw, value_id
+
+The other tables are those of :mod:`sudare.audit.classes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from sudare.audit.cells import Cell, comparable, person, sql_type, value
+from sudare.audit.classes import Classes
+from sudare.audit.sources import Release
+from sudare.errors import DataError, Problem
+from sudare.policy import ColumnSpec, Policy
+
+
+def build_classes(connection: Any, release: Release, policy: Policy) -> Classes:
+    """Read the columns the requirements need, and number the classes."""
+    with release.reading():
+        build = _Build(connection, release, policy)
+        rows = build.classes()
+        if not rows:
+            raise DataError(Problem(release.where, "has no rows, so there is nothing to prove anything about."))
+        number = "INTEGER" if rows < 1 << 31 else "BIGINT"  # in the former everything takes half the room
+        if build.deep:
+            build.members(rows, number)
+    release.check_read(rows)
+    [(count, largest)] = connection.execute("SELECT count(*), max(size) FROM class").fetchall()
+    return Classes(
+        connection,
+        policy,
+        rows,
+        count,
+        build.quasi,
+        build.sensitive,
+        {name: sql_type(build.kind(name)) for name in build.sensitive},
+        largest=largest,
+        number=number,
+        numbered=any(pa.types.is_integer(build.kind(name)) for name in build.subject),
+    )
+
+
+class _Build:
+    """Makes the tables; ``deep`` says whether any promise looks into the classes, and so needs ``member``."""
+
+    def __init__(self, connection: Any, release: Release, policy: Policy) -> None:
+        self.run = connection.execute
+        self.release, self.policy = release, policy
+        used = {column for spec in policy.require if (column := getattr(spec, "column", None)) is not None}
+        self.quasi = {name: f"q{number}" for number, name in enumerate(policy.quasi)}
+        self.sensitive = {name: f"s{number}" for number, name in enumerate(policy.sensitive) if name in used}
+        self.subject = [policy.subject] if policy.counts_subjects and policy.subject is not None else []
+        self.deep = bool(self.sensitive or self.subject)
+        self.source = release.source(connection, [*self.quasi, *self.sensitive, *self.subject], again=self.deep)
+        self.cells = {alias: self._cell(name, comparable) for name, alias in self.quasi.items()}
+
+    def kind(self, name: str) -> Any:
+        """Return the Arrow type of a column."""
+        return self.release.types[self.release.names.index(name)]
+
+    def _cell(self, name: str, form: Callable[[str, Any, ColumnSpec], Cell]) -> Cell:
+        return form(f"c{self.release.names.index(name)}", self.kind(name), self.policy.columns[name])
+
+    def classes(self) -> int:
+        """Make ``class``, ``spelling`` and ``set_j``; return the number of records."""
+        raws = ", ".join(f"{cell.raw} AS {alias}" for alias, cell in self.cells.items())
+        self.run(f"CREATE TEMP TABLE written AS SELECT {raws}, count(*) AS n FROM {self.source} GROUP BY ALL")
+        respelled = [alias for alias, cell in self.cells.items() if cell.shown is not None and self._sets(alias, cell)]
+        keys = ", ".join(self.cells)
+        if respelled:
+            self._merge(respelled)
+        else:
+            # No set is written in two ways, so the ways are the classes.
+            self.run("CREATE TEMP VIEW class AS SELECT rowid AS class_id, * RENAME (n AS size) FROM written")
+            self.run(f"CREATE TEMP VIEW spelling AS SELECT class_id, {keys} FROM class")
+        [(rows,)] = self.run("SELECT coalesce(sum(size), 0) FROM class").fetchall()
+        return int(rows)
+
+    def _sets(self, alias: str, cell: Cell) -> bool:
+        """Make ``set_j``, and say whether any set of this column is written in more than one way."""
+        self.run(f"""
+            CREATE TEMP TABLE set_{alias} AS SELECT raw, {cell.of("raw")} AS items, n
+            FROM (SELECT {alias} AS raw, CAST(sum(n) AS BIGINT) AS n FROM written GROUP BY {alias})
+        """)
+        [(ways, sets)] = self.run(f"""
+            SELECT (SELECT count(*) FROM set_{alias}), (SELECT count(*) FROM (SELECT DISTINCT items FROM set_{alias}))
+        """).fetchall()
+        if ways == sets:
+            return False
+        self.run(f"""
+            CREATE OR REPLACE TEMP TABLE set_{alias} AS
+            SELECT given.*, first FROM set_{alias} AS given
+            JOIN (SELECT items, min(rowid) AS first FROM set_{alias} GROUP BY items) AS chosen
+            ON {_same("given.items", "chosen.items")}
+        """)
+        return True
+
+    def _merge(self, respelled: list[str]) -> None:
+        """Make ``class`` and ``spelling`` where sets of these columns are written in several ways."""
+        joins = "".join(f" JOIN set_{alias} ON {_same('written.' + alias, f'set_{alias}.raw')}" for alias in respelled)
+        cells = {alias: f"set_{alias}.first" if alias in respelled else f"written.{alias}" for alias in self.cells}
+        shown = ", ".join(f"{cell} AS {alias}" for alias, cell in cells.items())
+        self.run(f"""
+            CREATE TEMP TABLE class AS SELECT row_number() OVER () AS class_id, *
+            FROM (SELECT {shown}, CAST(sum(written.n) AS BIGINT) AS size FROM written{joins} GROUP BY ALL)
+        """)
+        if self.deep:
+            match = " AND ".join(_same(f"class.{alias}", cell) for alias, cell in cells.items())
+            self.run(
+                f"CREATE TEMP TABLE spelling AS SELECT class_id, written.* FROM written{joins} JOIN class ON {match}"
+            )
+        self.run("DROP TABLE written")
+
+    def members(self, rows: int, number: str) -> None:
+        """Make ``whole_j`` and ``member``, with numbers in place of everything but subjects."""
+        given = [f"{cell.raw} AS {alias}" for alias, cell in self.cells.items()]
+        taken = [f"CAST(class_id AS {number}) AS class_id"]
+        joins = " JOIN spelling ON " + " AND ".join(
+            _same(f"given.{alias}", f"spelling.{alias}") for alias in self.cells
+        )
+        for name, alias in self.sensitive.items():
+            cell = self._cell(name, value)
+            self._values(alias, cell, rows, number)
+            given.append(f"{cell.raw} AS {alias}")
+            taken.append(f"word_{alias}.value_id AS {alias}")
+            joins += f" JOIN word_{alias} ON {_same(f'given.{alias}', f'word_{alias}.raw')}"
+        for name in self.subject:
+            given.append(f"{self._cell(name, person).raw} AS who")
+            taken.append("who")
+        self.run(f"""
+            CREATE TEMP TABLE member AS
+            SELECT {", ".join(taken)} FROM (SELECT {", ".join(given)} FROM {self.source}) AS given{joins}
+        """)
+        [(found,)] = self.run("SELECT count(*) FROM member").fetchall()
+        if found != rows:
+            raise DataError(Problem(self.release.where, "gives other records when it is read again."))
+
+    def _values(self, alias: str, cell: Cell, rows: int, number: str) -> None:
+        """Make ``whole_j`` and ``word_j``."""
+        self.run(f"""
+            CREATE TEMP TABLE word AS SELECT *, {cell.of("raw")} AS label
+            FROM (SELECT {cell.raw} AS raw, count(*) AS n FROM {self.source} GROUP BY ALL)
+        """)
+        self.run(
+            f"""
+            CREATE TEMP TABLE whole_{alias} AS
+            SELECT CAST(row_number() OVER () AS {number}) AS value_id, label, n, n / $rows AS overall
+            FROM (SELECT label, CAST(sum(n) AS BIGINT) AS n FROM word GROUP BY label)
+            """,
+            {"rows": rows},
+        )
+        self.run(f"""
+            CREATE TEMP TABLE word_{alias} AS SELECT raw, value_id
+            FROM word JOIN whole_{alias} AS whole ON {_same("word.label", "whole.label")}
+        """)
+        self.run("DROP TABLE word")
+
+
+def _same(one: str, other: str) -> str:
+    return f"{one} IS NOT DISTINCT FROM {other}"

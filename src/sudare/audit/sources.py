@@ -1,0 +1,218 @@
+"""How the columns of a release come to DuckDB, each under its position, and what shows that they were read right.
+
+Column names of the data never reach SQL: a column is known there by its position, as ``c0``, ``c1``, ..., so
+no name can collide, be quoted wrongly or be folded into another by case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sudare.audit.cells import is_list, is_text
+from sudare.audit.second_look import SecondLook
+from sudare.errors import DataError, Problem
+
+_SAME_TYPES = {
+    pa.bool_(): "BOOLEAN",
+    pa.int8(): "TINYINT",
+    pa.int16(): "SMALLINT",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+    pa.uint8(): "UTINYINT",
+    pa.uint16(): "USMALLINT",
+    pa.uint32(): "UINTEGER",
+    pa.uint64(): "UBIGINT",
+    pa.float32(): "FLOAT",
+    pa.float64(): "DOUBLE",
+    pa.date32(): "DATE",
+    pa.timestamp("us"): "TIMESTAMP",
+    pa.timestamp("ns"): "TIMESTAMP_NS",
+}
+
+
+NO_ROOM = "needs more memory, or more room for temporary files, than the audit has."
+"""What is said where DuckDB runs out of either."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release that has been opened: its columns, their types, and a way to hand some of them to DuckDB."""
+
+    where: str
+    names: tuple[str, ...]
+    types: tuple[Any, ...]
+    path: Path | None = None
+    delimiter: str | None = None
+    table: Any = None
+    look: SecondLook | None = field(default=None, repr=False)
+    said_rows: int | None = None
+
+    @property
+    def sha256(self) -> str | None:
+        """The digest of the file, or None for a table in memory."""
+        return None if self.look is None else self.look.digest()
+
+    def source(self, connection: Any, names: Iterable[str], *, again: bool) -> str:
+        """Return what to select the named columns from; each is called ``c`` and its position.
+
+        With ``again`` it can be read more than once.
+        """
+        positions = sorted({self.names.index(name) for name in names})
+        if self.table is not None:
+            chosen = self.table.select(positions).rename_columns([f"c{position}" for position in positions])
+            connection.register("source", chosen)
+            return "source"
+        columns = ", ".join(f"c{position}" for position in positions)
+        if self.delimiter is not None:
+            source = self._csv_source(self.delimiter)
+        elif self._read_alike(connection, positions):
+            return self._parquet_source()
+        else:
+            connection.register("stream", self._parquet_reader(positions))
+            source = "stream"
+        if again:
+            connection.execute(f"CREATE TEMP TABLE source AS SELECT {columns} FROM {source}")
+            source = "source"
+        return source
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Turn whatever a reader raises within into a DataError that quotes nothing of the data."""
+        with readable(self.where):
+            try:
+                yield
+            except duckdb.Error:
+                if self.look is not None:
+                    self.look.digest()  # that text is not UTF-8 says more than what DuckDB stumbles over in it
+                raise
+
+    def check_read(self, rows: int) -> None:
+        """Raise if a second reader finds other rows, or if the file is no longer the one whose digest was taken."""
+        if self.look is None:
+            return
+        with readable(self.where):
+            if not self.look.unchanged():
+                raise DataError(Problem(self.where, "changed while it was read.", "audit it again."))
+            counted, ragged = self.look.fields() if self.delimiter is not None else (self.said_rows, 0)
+        if ragged:
+            raise DataError(Problem(self.where, f"rows with more or fewer fields than the header: {ragged}."))
+        if counted not in (rows, None):
+            hint = "check its quotes and line ends." if self.delimiter is not None else ""
+            raise DataError(Problem(self.where, "is ambiguous: two readers find different rows in it.", hint))
+
+    def close(self) -> None:
+        """Stop whatever still reads the file."""
+        if self.look is not None:
+            self.look.close()
+
+    def _read_alike(self, connection: Any, positions: Sequence[int]) -> bool:
+        """Whether DuckDB's own reader of Parquet, which is the quicker, takes the columns for what Arrow's does."""
+        described = connection.execute(f"DESCRIBE FROM {self._parquet_call()}").fetchall()
+        return len(described) == len(self.names) and all(
+            described[position][1] == _duckdb_type(self.types[position]) for position in positions
+        )
+
+    def _parquet_source(self) -> str:
+        columns = ", ".join(f"c{position}" for position in range(len(self.names)))
+        return f"(FROM {self._parquet_call()} AS file({columns}))"
+
+    def _parquet_call(self) -> str:
+        # A folder named like ``year=2020`` is no column.
+        return f"read_parquet({self._file()}, hive_partitioning = false)"
+
+    def _parquet_reader(self, positions: list[int]) -> Any:
+        """Return the columns as a stream of batches."""
+        file = pq.ParquetFile(self.path)
+        types = file.schema_arrow.types
+        schema = pa.schema([pa.field(f"c{position}", types[position]) for position in positions])
+        names = [self.names[position] for position in positions]
+        # Arrow takes a dot in a name for the path of a nested column; then all columns are read
+        wanted = None if any("." in name for name in self.names) else names
+        places = positions if wanted is None else range(len(positions))
+        batches = (
+            pa.RecordBatch.from_arrays([batch.column(place) for place in places], schema=schema)
+            for batch in (_in_order(batch, wanted) for batch in file.iter_batches(columns=wanted))
+        )
+        return pa.RecordBatchReader.from_batches(schema, batches)
+
+    def _csv_source(self, delimiter: str) -> str:
+        columns = ", ".join(f"'c{position}': 'VARCHAR'" for position in range(len(self.names)))
+        # Strict: a quote that is never closed would otherwise swallow the rest of the file as one cell.
+        return (
+            f"read_csv({self._file()}, delim = {_literal(delimiter)}, quote = '\"',"
+            f" escape = '\"', header = true, columns = {{{columns}}}, auto_detect = false, nullstr = '',"
+            " strict_mode = true, compression = 'none')"
+        )
+
+    def _file(self) -> str:
+        return _literal(_no_glob(str(self.path.absolute() if self.path else "")))
+
+
+def _in_order(batch: Any, names: Sequence[str] | None) -> Any:
+    return batch if names is None else batch.select(list(names))
+
+
+def _duckdb_type(kind: Any) -> str | None:
+    """Return as what DuckDB reads an Arrow type from Parquet, or None where the two may disagree about values."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if is_text(kind):
+        return "VARCHAR"
+    if is_list(kind):
+        inner = _duckdb_type(kind.value_type)
+        return None if inner is None else f"{inner}[]"
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision},{kind.scale})"
+    return _SAME_TYPES.get(kind)
+
+
+@contextmanager
+def readable(where: str) -> Iterator[None]:
+    """Turn whatever a reader raises into a DataError that quotes nothing of the data."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError(Problem(where, "there is no such file.")) from None
+    except UnicodeDecodeError:
+        raise DataError(Problem(where, "is not UTF-8 text.", "releases are written in UTF-8.")) from None
+    except duckdb.OutOfMemoryException:
+        raise DataError(Problem(where, NO_ROOM, "give it more.")) from None
+    except duckdb.Error as error:
+        raise DataError(Problem(where, _csv_fault(str(error)))) from None
+    except pa.ArrowException:
+        raise DataError(
+            Problem(where, "cannot be read: the file is damaged or not of the format it is named after.")
+        ) from None
+    except OSError as error:
+        raise DataError(Problem(where, f"cannot be read: {error.strerror or 'the file is damaged'}.")) from None
+
+
+def _csv_fault(message: str) -> str:
+    """Say what was wrong with a file in our own words; of DuckDB's only the line number is kept."""
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    place = f" in line {line.group(1)}" if line else ""
+    if "Expected Number of Columns" in message:
+        return f"the number of fields{place} is not that of the header."
+    if "unterminated quote" in message:
+        return f"a quote{place} is not closed, or is followed by more text."
+    if "Unsupported Internal Arrow Type" in message:
+        return "has a column of a type that cannot be audited."
+    return f"cannot be read{place}: the file is damaged or not of the format it is named after."
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _no_glob(path: str) -> str:
+    """Keep DuckDB from reading a name such as ``a*.csv`` as a pattern."""
+    return re.sub(r"([*?\[])", r"[\1]", path)

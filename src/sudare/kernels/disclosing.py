@@ -1,0 +1,400 @@
+"""Which item each record of a cluster would disclose, and what becomes of the cluster then.
+
+The hidden items of one item-set column stand in ``items``: a cluster's records one after the other, from where the
+cluster's line says. How many a record still hides, and how many it had at first, stand together in one cell of
+``extra`` (see :data:`HIDDEN`). With a hierarchy the items are nodes of its tree, else ``parent`` is -1 throughout.
+
+A line of ``clusters`` is (first row, last row, budget, records) and then, for each item-set column, (where its items
+begin, how many are hidden, what is disclosed: the sum of 1 - share of the nodes, in units of 1 / UNIT); the last cell
+marks attributes that are closed for the cluster.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.kernels.ordering import ZERO, kernel, sort_stable
+
+HIDDEN = 16
+"""A cell holds the items that a record hides in its lower bits, as many as this, and all that it had above them."""
+UNIT = 1 << 20
+EACH = 3
+"""Cells per item-set column in a cluster's line, which begin at FIXED."""
+FIXED = 4
+REST = -1
+"""The part of the records that disclose nothing."""
+NO, WHOLE, KEPT, LEFT_OUT, JOINED = 0, 1, 2, 3, 4
+"""What becomes of the remainder: no split at all; there is none; a cluster of its own; left out; another part joins."""
+
+
+class Forest(NamedTuple):
+    """The nodes of one item-set column: their parents (-1: none that can be shown) and what showing them loses."""
+
+    parent: NDArray[np.int64]
+    share: NDArray[np.float64]
+
+
+class Desk(NamedTuple):
+    """Working space of one worker for one item-set column; counts are zero between uses."""
+
+    held: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    stamp: NDArray[np.int64]
+    touched: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    order: NDArray[np.int64]
+    spare: NDArray[np.int64]
+
+
+class Parts(NamedTuple):
+    """The ranked items of clusters, one line each: the node, the records that choose it, their sum of 1 / items.
+
+    ``child`` is the number of the part in its cluster once that is decided, REST for one that discloses nothing.
+    """
+
+    node: NDArray[np.int64]
+    records: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    child: NDArray[np.int64]
+
+
+class Outcome(NamedTuple):
+    """What a split would do to each cluster, one line each."""
+
+    ends: NDArray[np.int64]
+    inverse: NDArray[np.float64]
+    filled: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    bits: NDArray[np.float64]
+    fate: NDArray[np.int64]
+    children: NDArray[np.int64]
+
+
+def desk(nodes: int) -> Desk:
+    """Return working space for this many nodes."""
+    zeros = [np.zeros(nodes + 1, np.int64) for _ in range(7)]
+    return Desk(*zeros)
+
+
+def parts(capacity: int) -> Parts:
+    """Return room for this many parts."""
+    return Parts(
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.float64),
+        np.empty(capacity, np.int64),
+    )
+
+
+def outcome(clusters: int) -> Outcome:
+    """Return room for what becomes of this many clusters."""
+    return Outcome(
+        np.zeros(clusters, np.int64),
+        np.zeros(clusters, np.float64),
+        np.zeros(clusters, np.int64),
+        np.zeros(clusters, np.float64),
+        np.zeros(clusters, np.float64),
+        np.zeros(clusters, np.int64),
+        np.zeros(clusters, np.int64),
+    )
+
+
+@kernel
+def _count(items, extra, cell, first, last, at, count, touched):
+    """Count the records that hold each node; return how many nodes there are."""
+    found = ZERO
+    for row in range(first, last):
+        hidden = np.int64(extra[row, cell] & np.uint32(0xFFFF))
+        for index in range(at, at + hidden):
+            node = np.int64(items[index])
+            if count[node] == 0:
+                touched[found] = node
+                found += 1
+            count[node] += 1
+        at += hidden
+    return found
+
+
+@kernel
+def _sweep(items, extra, cell, first, last, begin, least, lift, parent, count, stamp):
+    """Take out nodes that all records hold, and those that too few do; return how many hidden ones are left.
+
+    With ``lift`` too rare nodes are replaced by their parents, each once per record.
+    """
+    total = last - first
+    read, write = begin, begin
+    for row in range(first, last):
+        cellful = extra[row, cell]
+        hidden = np.int64(cellful & np.uint32(0xFFFF))
+        mine = write
+        for index in range(read, read + hidden):
+            node = np.int64(items[index])
+            held = count[node]
+            if held == total:
+                continue
+            if held < least:
+                if not lift:
+                    continue
+                node = parent[node]
+                if node < 0:
+                    continue
+            if lift:
+                if stamp[node] == row + 1:
+                    continue
+                stamp[node] = row + 1
+            items[write] = node
+            write += 1
+        read += hidden
+        extra[row, cell] = (cellful & np.uint32(0xFFFF0000)) | np.uint32(write - mine)
+    return write - begin
+
+
+@kernel
+def tidy(items, extra, cell, clusters, column, least, forest, space):
+    """Disclose what all records of a cluster hold, and give up what too few of them hold.
+
+    What is given up is replaced by its parent, where there is one that can be shown, and counted again.
+    """
+    parent, share = forest.parent, forest.share
+    count, touched, stamp = space.held, space.touched, space.stamp
+    lift = len(parent) > 0 and parent.max() >= 0
+    for cluster in range(len(clusters)):
+        first, last = clusters[cluster, 0], clusters[cluster, 1]
+        place = FIXED + EACH * column
+        begin = clusters[cluster, place]
+        again = clusters[cluster, place + 1] > 0
+        while again:
+            found = _count(items, extra, cell, first, last, begin, count, touched)
+            rare = shared = ZERO
+            given = 0.0
+            for index in range(found):
+                held = count[touched[index]]
+                if held == last - first:
+                    shared += 1
+                    given += 1.0 - share[touched[index]]
+                elif held < least:
+                    rare += 1
+            if rare + shared > 0:
+                clusters[cluster, place + 1] = _sweep(
+                    items, extra, cell, first, last, begin, least, lift, parent, count, stamp
+                )
+                clusters[cluster, place + 2] += np.int64(given * UNIT)
+            for index in range(found):
+                count[touched[index]] = 0
+            if lift:
+                for index in range(found):
+                    stamp[touched[index]] = 0
+                    if parent[touched[index]] >= 0:
+                        stamp[parent[touched[index]]] = 0
+            again = lift and rare > 0
+
+
+@kernel
+def lift_all(items, extra, cell, clusters, column, forest, space):
+    """Replace every hidden node of the clusters by its parent; return which clusters have any left."""
+    parent, stamp = forest.parent, space.stamp
+    left = np.zeros(len(clusters), np.bool_)
+    for cluster in range(len(clusters)):
+        place = FIXED + EACH * column
+        first, last, begin = clusters[cluster, 0], clusters[cluster, 1], clusters[cluster, place]
+        read, write = begin, begin
+        for row in range(first, last):
+            cellful = extra[row, cell]
+            hidden = np.int64(cellful & np.uint32(0xFFFF))
+            mine = write
+            for index in range(read, read + hidden):
+                node = parent[np.int64(items[index])]
+                if node >= 0 and stamp[node] != row + 1:
+                    stamp[node] = row + 1
+                    items[write] = node
+                    write += 1
+            read += hidden
+            extra[row, cell] = (cellful & np.uint32(0xFFFF0000)) | np.uint32(write - mine)
+        for index in range(begin, write):
+            stamp[np.int64(items[index])] = 0
+        clusters[cluster, place + 1] = write - begin
+        left[cluster] = write > begin
+    return left
+
+
+@kernel
+def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, space, chosen, out, result):
+    """Rank the hidden items of each cluster and let each record choose the best-ranked one it holds.
+
+    Items of fewer than max(beta * records, least) records are not ranked. With ``alone`` only one item of each
+    cluster is chosen: the best-ranked one that leaves ``least`` records, none, or few enough to be left out.
+    ``chosen[row]`` becomes the rank, or the number of ranks for a record without any. Returns nothing; the ranked
+    items are listed in ``out``, cluster after cluster, up to ``result.ends``.
+    """
+    count, rank, touched = space.held, space.rank, space.touched
+    keys, order, spare = space.keys, space.order, space.spare
+    at = ZERO
+    for cluster in range(len(clusters)):
+        first, last, budget = clusters[cluster, 0], clusters[cluster, 1], clusters[cluster, 2]
+        place = FIXED + EACH * column
+        begin = clusters[cluster, place]
+        total = last - first
+        result.inverse[cluster] = 0.0
+        result.filled[cluster] = 0
+        result.ends[cluster] = at
+        if clusters[cluster, place + 1] == 0 or total < least:
+            continue
+        found = _count(items, extra, cell, first, last, begin, count, touched)
+        theta = max(beta * total, float(least))
+        ranked = ZERO
+        for index in range(found):
+            held = count[touched[index]]
+            if held >= theta:
+                # most frequent first, ties by code: one key for both, so that equal frequencies sort by code
+                keys[ranked] = (total - held) * (len(count) + 1) + touched[index]
+                order[ranked] = ranked
+                ranked += 1
+        sort_stable(keys, order, spare, ranked)
+        if alone:
+            kept = ZERO
+            for index in range(ranked):
+                without = keys[order[index]] // (len(count) + 1)
+                if without >= least or without <= budget:
+                    order[0] = order[index]
+                    kept = np.int64(1)
+                    break
+            ranked = kept
+        for index in range(found):
+            rank[touched[index]] = ranked
+            count[touched[index]] = 0
+        for index in range(ranked):
+            node = keys[order[index]] % (len(count) + 1)
+            rank[node] = index
+            out.node[at + index] = node
+            out.records[at + index] = 0
+            out.gain[at + index] = 0.0
+        inverse, filled = 0.0, ZERO
+        read = begin
+        if ranked > 0 or budget > 0:
+            for row in range(first, last):
+                cellful = extra[row, cell]
+                hidden = np.int64(cellful & np.uint32(0xFFFF))
+                had = np.int64(cellful >> np.uint32(HIDDEN))
+                best = ranked
+                for index in range(read, read + hidden):
+                    best = min(best, rank[np.int64(items[index])])
+                read += hidden
+                chosen[row] = best
+                if had > 0:
+                    inverse += 1.0 / had
+                    filled += 1
+                if best < ranked:
+                    out.records[at + best] += 1
+                    out.gain[at + best] += 1.0 / had
+        result.inverse[cluster] = inverse
+        result.filled[cluster] = filled
+        at += ranked
+        result.ends[cluster] = at
+
+
+@kernel
+def resolve(clusters, which, column, least, join, weight, share, lost, out, valid, result):
+    """Decide what becomes of the remainder of some clusters, and what that gains.
+
+    ``valid`` says which parts may be clusters of their own. ``lost`` is what a record left out loses by it, per
+    cluster, the column itself not counted. The numbers of the children go into ``out.child``.
+    """
+    for turn in range(len(which)):
+        cluster = which[turn]
+        begin = result.ends[cluster - 1] if cluster > 0 else ZERO
+        end = result.ends[cluster]
+        total, budget = clusters[cluster, 1] - clusters[cluster, 0], clusters[cluster, 2]
+        inside, parts_left = ZERO, ZERO
+        gain = 0.0
+        cheapest = np.int64(-1)
+        for index in range(begin, end):
+            out.child[index] = REST
+            if valid[index] and out.records[index] >= least:
+                out.child[index] = parts_left
+                inside += out.records[index]
+                worth = out.gain[index] * (1.0 - share[out.node[index]])
+                gain += worth
+                parts_left += 1
+                if cheapest < 0 or worth <= out.gain[cheapest] * (1.0 - share[out.node[cheapest]]):
+                    cheapest = index
+        rest = total - inside
+        gain *= weight
+        fate = NO
+        if parts_left > 0:
+            if rest == 0:
+                fate = WHOLE
+            elif rest >= least:
+                fate = KEPT
+            else:
+                disclosed = clusters[cluster, FIXED + EACH * column + 2] / UNIT
+                own = weight * min(disclosed * result.inverse[cluster] / max(result.filled[cluster], 1), 1.0)
+                cost = rest * (lost[cluster] + own)
+                if rest <= budget and gain > cost:
+                    fate = LEFT_OUT
+                    gain -= cost
+                elif join and parts_left > 1:
+                    fate = JOINED
+                    gain -= weight * out.gain[cheapest] * (1.0 - share[out.node[cheapest]])
+                    gone = out.child[cheapest]
+                    out.child[cheapest] = REST
+                    rest += out.records[cheapest]
+                    parts_left -= 1
+                    for index in range(begin, end):
+                        if out.child[index] > gone:
+                            out.child[index] -= 1
+        bits = 0.0
+        for index in range(begin, end):
+            if out.child[index] >= 0 and fate != NO:
+                bits += out.records[index] * np.log2(total / out.records[index])
+        if fate in (KEPT, JOINED):
+            bits += rest * np.log2(total / rest)
+        result.gain[cluster] = gain
+        result.bits[cluster] = bits
+        result.fate[cluster] = fate
+        result.children[cluster] = 0 if fate == NO else parts_left + np.int64(fate != WHOLE)
+
+
+@kernel
+def hidden_share(extra, cell, clusters, column):
+    """Return, for each cluster, the sum over its records of the share of their items that is not disclosed."""
+    found = np.zeros(len(clusters), np.float64)
+    for cluster in range(len(clusters)):
+        disclosed = clusters[cluster, FIXED + EACH * column + 2] / UNIT
+        for row in range(clusters[cluster, 0], clusters[cluster, 1]):
+            had = np.int64(extra[row, cell] >> np.uint32(HIDDEN))
+            if had > 0:
+                found[cluster] += max(1.0 - disclosed / had, 0.0)
+    return found
+
+
+@kernel
+def exclude(which, out, result, begin, holds, tries, valid):
+    """Mark parts of some clusters that may not be children: those that failed, or else those that gain least.
+
+    ``holds`` tells it of the children, those of cluster c from ``begin[c]``. Where no disclosing child failed it was
+    the remainder, and twice as many parts as the last time (``tries``) go to it.
+    """
+    for turn in range(len(which)):
+        cluster = which[turn]
+        first = result.ends[cluster - 1] if cluster > 0 else ZERO
+        failed = ZERO
+        for index in range(first, result.ends[cluster]):
+            child = out.child[index]
+            if child >= 0 and not holds[begin[cluster] + child]:
+                valid[index] = False
+                failed += 1
+        if failed > 0:
+            continue
+        for _ in range(1 << tries[cluster]):
+            cheapest = np.int64(-1)
+            for index in range(first, result.ends[cluster]):
+                live = out.child[index] >= 0 and valid[index]
+                if live and (cheapest < 0 or out.gain[index] <= out.gain[cheapest]):
+                    cheapest = index
+            if cheapest < 0:
+                break
+            valid[cheapest] = False
+        tries[cluster] = min(tries[cluster] + 1, 20)

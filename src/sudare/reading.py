@@ -1,0 +1,259 @@
+"""From a table and a policy to the encoded table: what is read, and how each column is encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sudare import engines, hierarchies
+from sudare.errors import DataError, Problem, SudareError
+from sudare.memory import Demand
+from sudare.models import named_codes
+from sudare.policy import AlphaKAnonymitySpec, ColumnSpec, Policy, TClosenessSpec
+from sudare.progress import Listener, silent
+from sudare.release import kind_name
+from sudare.table import MEMORY, Column, ItemSets, Storage, Table, looks_numeric
+from sudare.table.encode import ColumnEncoder, ItemsEncoder
+from sudare.table.encode_carried import Carried
+
+Data = Any
+"""A path, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation."""
+
+_WORKERS = 2
+"""The threads that encode the columns of a batch."""
+
+
+def read(
+    data: Data, policy: Policy, *, only: Sequence[str] | None = None, stream: bool = False
+) -> tuple[engines.Source, Callable[[pa.Table], Any]]:
+    """Return the columns that the policy names (or ``only`` some), and how to give a table back in the kind that came.
+
+    A text file is read as a whole unless it is to be a ``stream``, which is slower.
+    """
+    names = list(only or (name for name, spec in policy.columns.items() if spec.role != "identifier"))
+    if isinstance(data, str | Path):
+        about = policy.source
+        form = engines.TextForm(about.delimiter, about.encoding, tuple(about.missing))
+        path = Path(data)
+        # identifiers are not read, but a policy that names one which is not there is a mistake
+        engines.check_columns(path.name, policy.columns, engines.file_columns(path, form))
+        return engines.open_file(path, names, form, stream=stream), lambda table: table
+
+    def wanted(there: list[str]) -> list[str]:
+        engines.check_columns("the table", policy.columns, there)
+        return names
+
+    arrow, give_back = engines.adopt(data, wanted)
+    return engines.open_table(arrow), give_back
+
+
+def encode(
+    source: engines.Source | pa.Table,
+    policy: Policy,
+    *,
+    blanks_are_missing: bool = False,
+    storage: Storage = MEMORY,
+    progress: Listener = silent,
+) -> Table:
+    """Encode a table as the policy describes it; what is wrong with any of its columns is said at once."""
+    source = engines.open_table(source) if isinstance(source, pa.Table) else source
+    tokens = [text for text in policy.source.missing if text] + ([""] if blanks_are_missing else [])
+    encoders = {
+        name: encoder(name, policy.columns[name], source, tokens, nulls=not blanks_are_missing, storage=storage)
+        for name in _encoded(policy)
+    }
+    leaving = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
+    kinds = {name: source.schema.field(name).type for name in leaving}
+    carried = Carried(pa.schema([field for field in kinds.items() if _can_be_carried(field[1])]), storage)
+    wrong: dict[str, tuple[Problem, ...]] = {}
+
+    def attempt(name: str, work: Callable[[], Any]) -> Any:
+        try:
+            return None if name in wrong else work()
+        except SudareError as error:
+            wrong[name] = error.problems
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            what = f"holds {kind_name(source.schema.field(name).type)}, which cannot be {policy.columns[name].role}."
+            wrong[name] = (Problem(f"column '{name}'", what),)
+
+    rows = 0
+    with ThreadPoolExecutor(_WORKERS) as workers:
+        for batch in source.batches([name for name in encoders if name not in kinds]):
+            done = [
+                workers.submit(attempt, name, partial(each.add, batch.column(name))) for name, each in encoders.items()
+            ]
+            carried.add(batch)
+            wait(done)
+            rows += len(batch)
+            progress("read", rows, source.rows or 0)
+        ends = {
+            name: workers.submit(attempt, name, partial(_finished, each, policy.columns[name], policy))
+            for name, each in encoders.items()
+        }
+        encoded = {name: end.result() for name, end in ends.items()}
+    problems = [problem for name in encoders for problem in wrong.get(name, ())]
+    problems += [
+        Problem(f"columns.{name}", f"an item set cannot be {policy.columns[name].role}.")
+        for name, column in encoded.items()
+        if isinstance(column, ItemSets) and policy.columns[name].role != "quasi"
+    ]
+    problems += [
+        Problem(f"column '{name}'", f"holds {kind_name(kind)}, which a release cannot show.", "leave it out.")
+        for name, kind in kinds.items()
+        if not _can_be_carried(kind)
+    ]
+    by_role = {
+        role: {name: column for name, column in encoded.items() if policy.columns[name].role == role}
+        for role in ("quasi", "sensitive", "subject")
+    }
+    known = {name: column for name, column in by_role["sensitive"].items() if isinstance(column, Column)}
+    problems += _unknown_values(policy, known)
+    problems += _unclear_orders(policy, known)
+    if problems:
+        raise DataError(problems)
+    subject = next(iter(by_role["subject"].values()), None)
+    return Table(rows, by_role["quasi"], known, subject, carried.finish(), storage)
+
+
+def _encoded(policy: Policy) -> list[str]:
+    """Return the columns that a method or a requirement looks at; all others leave as they came, or stay."""
+    needed = {getattr(spec, "column", None) for spec in policy.require}
+    return [
+        name
+        for name, spec in policy.columns.items()
+        if spec.role in ("quasi", "subject") or (spec.role == "sensitive" and name in needed)
+    ]
+
+
+def encoder(
+    name: str,
+    spec: ColumnSpec,
+    source: engines.Source,
+    missing: Sequence[str],
+    *,
+    nulls: bool = True,
+    storage: Storage = MEMORY,
+) -> ColumnEncoder | ItemsEncoder:
+    """Return the encoder of a column, as the policy describes it."""
+    rows = source.rows or 0
+    if _holds_sets(spec, source.schema.field(name).type):
+        return ItemsEncoder(
+            name,
+            separator=spec.separator,
+            missing=missing,
+            nulls=nulls,
+            weight=spec.weight,
+            storage=storage,
+            expected=rows,
+            expected_items=source.items.get(name, 0),
+        )
+    return ColumnEncoder(
+        name,
+        kind=_kind(spec),
+        missing=missing,
+        order=spec.order,
+        weight=spec.weight,
+        tags=spec.role == "subject" and spec.hierarchy is None and spec.order is None,
+        storage=storage,
+        expected=rows,
+    )
+
+
+def _finished(each: ColumnEncoder | ItemsEncoder, spec: ColumnSpec, policy: Policy) -> Column | ItemSets:
+    """Return an encoded column, with a taxonomy over its values or items if the policy gives it a hierarchy."""
+    column = each.finish()
+    if spec.hierarchy is None or (spec.role == "sensitive" and not _measured_by_tree(column.name, policy)):
+        return column
+    tree = hierarchies.build(spec.hierarchy, column.values, folder=policy.folder, column=column.name)
+    order, taxonomy = tree.taxonomy(column.values, column.missing)
+    return column.reordered(order, taxonomy)
+
+
+def _holds_sets(spec: ColumnSpec, kind: pa.DataType) -> bool:
+    return spec.kind == "items" or bool(pa.types.is_nested(kind))
+
+
+def needs(source: engines.Source, policy: Policy) -> Demand:
+    """Return what encoding a table and working on it takes up, as far as that can be told before."""
+    names = _encoded(policy)
+    sets = [name for name in names if _holds_sets(policy.columns[name], source.schema.field(name).type)]
+    return Demand(
+        rows=source.rows or 0,
+        single=len(names) - len(sets),
+        tallied=sum(policy.columns[name].role != "quasi" for name in names),
+        items=[source.items.get(name) for name in sets],
+        carried=sum(_width(field.type) for field in source.schema if field.name not in names),
+    )
+
+
+def _width(kind: pa.DataType) -> int:
+    """Return the bytes of a cell; text, and whatever else has no fixed length, is taken to have some twenty."""
+    try:
+        return int(kind.bit_width + 7) // 8
+    except ValueError:
+        return 24
+
+
+def _can_be_carried(kind: pa.DataType) -> bool:
+    """Say whether all formats of a release can hold a type, inside others too."""
+    if pa.types.is_union(kind) or pa.types.is_run_end_encoded(kind) or pa.types.is_interval(kind):
+        return False
+    if pa.types.is_decimal(kind):
+        return bool(kind.scale >= 0)
+    inner = [kind.field(place) for place in range(kind.num_fields)]
+    if pa.types.is_struct(kind) and len({field.name for field in inner}) < len(inner):
+        return False
+    return all(_can_be_carried(field.type) for field in inner)
+
+
+def _unknown_values(policy: Policy, sensitive: Mapping[str, Column]) -> list[Problem]:
+    """Find values that a promise names and the data does not have: misspelled, it would promise nothing."""
+    problems = []
+    for number, spec in enumerate(policy.require):
+        if isinstance(spec, AlphaKAnonymitySpec) and spec.values and spec.column in sensitive:
+            absent = named_codes(sensitive[spec.column], spec.values).count(-1)
+            if absent:
+                what = f"names {absent} values that column '{spec.column}' does not have."
+                problems.append(Problem(f"require.{number}.values", what, "write them as they are in the data."))
+    return problems
+
+
+def _unclear_orders(policy: Policy, sensitive: Mapping[str, Column]) -> list[Problem]:
+    """Find ordered columns whose order a reader of the release could not tell from the release alone."""
+    problems = []
+    for number, spec in enumerate(policy.require):
+        if not isinstance(spec, TClosenessSpec) or spec.distance != "ordered" or spec.column not in sensitive:
+            continue
+        column, given = sensitive[spec.column], policy.columns[spec.column]
+        if pa.types.is_duration(column.values.type):
+            what = f"column '{spec.column}' holds durations, whose text has another order."
+            problems.append(Problem(f"require.{number}", what, "give them as numbers."))
+        elif (
+            column.kind == "categorical"
+            and (given.kind, given.order) == (None, None)
+            and policy.suppression.limit > 0
+            and looks_numeric(column.values)
+        ):
+            what = f"some values of '{spec.column}' look like numbers or dates, so that its order is unclear."
+            problems.append(Problem(f"require.{number}", what, "say kind: categorical, or give its order."))
+    return problems
+
+
+def _measured_by_tree(name: str, policy: Policy) -> bool:
+    """Say whether a sensitive column needs its tree; without, its values stay in their own order."""
+    return any(
+        isinstance(spec, TClosenessSpec) and spec.column == name and spec.distance == "hierarchical"
+        for spec in policy.require
+    )
+
+
+def _kind(spec: ColumnSpec) -> Any:
+    """Return the kind to encode as: a subject is a name tag whatever it looks like, prefixes are of text."""
+    if spec.role == "subject" or (spec.hierarchy is not None and spec.hierarchy.prefix is not None):
+        return "categorical"
+    return spec.kind
