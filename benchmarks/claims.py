@@ -3,6 +3,7 @@
     python benchmarks/claims.py --rows 10000000                      # QI1 to QI6, k = 10
     python benchmarks/claims.py --rows 100000000 --only QI1 QI2
     python benchmarks/claims.py --one-by-one                         # the two ways to split item sets, 1M claims, QI5
+    python benchmarks/claims.py --rows 1000000 --save times.json     # keeps the figures, for papers/complex_topdown.py
 
 Every release is made by the command line in a process of its own, whose time from start to end and whose peak memory
 are taken. Kernels are compiled before (a small run). The copy is made by DuckDB with all threads, in the same run.
@@ -89,7 +90,16 @@ def disclosed(certificate: dict[str, Any]) -> str:
     return ", ".join(f"{name} {figures['disclosed_share']:.1%}" for name, figures in sets.items())
 
 
-def all_sets(rows: int, k: int, only: list[str], folder: Path, more: list[str]) -> None:
+def keep(save: Path | None, kind: str, key: str, figures: dict[str, Any]) -> None:
+    """Put figures into a file of them, in the place of older ones."""
+    if save is None:
+        return
+    known = json.loads(save.read_text()) if save.exists() else {}
+    known.setdefault(kind, {})[key] = figures
+    save.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+
+
+def all_sets(rows: int, k: int, only: list[str], folder: Path, more: list[str], save: Path | None) -> None:
     source = claims(rows, folder)
     print(f"{rows:,} claims, k = {k}, {os.cpu_count()} processors, source {source.stat().st_size / 1e6:.0f} MB")
     print(f"{'':4} {'release':>9} {'copy':>8} {'ratio':>6} {'peak':>9} {'classes':>10} {'GCP':>7}  stages; disclosed")
@@ -102,9 +112,15 @@ def all_sets(rows: int, k: int, only: list[str], folder: Path, more: list[str]) 
             f"{certificate['classes']:10,} {certificate['loss']['gcp']:7.4f}  {stages}; {disclosed(certificate)}",
             flush=True,
         )
+        figures = {
+            "rows": rows, "k": k, "quasi": name, "seconds": round(seconds, 2), "copy": round(copied, 2),
+            "peak_gib": round(peak, 2), "classes": certificate["classes"], "gcp": certificate["loss"]["gcp"],
+            "stages": certificate["seconds"], "item_sets": certificate["item_sets"],
+        }  # fmt: skip
+        keep(save, "end_to_end", f"{rows}-{name}{''.join(more)}", figures)
 
 
-def both_ways(rows: int, k: int, folder: Path) -> None:
+def both_ways(rows: int, k: int, folder: Path, save: Path | None) -> None:
     """Compare the two ways to split item sets, by the seconds of the method itself."""
     source = claims(rows, folder)
     spent = {}
@@ -115,6 +131,11 @@ def both_ways(rows: int, k: int, folder: Path) -> None:
             f"{way:18} {spent[way]:8.2f} s, {certificate['classes']:,} classes, GCP {certificate['loss']['gcp']:.4f}; "
             f"disclosed: {disclosed(certificate)}"
         )
+        figures = {
+            "rows": rows, "k": k, "method_seconds": round(spent[way], 2), "classes": certificate["classes"],
+            "gcp": certificate["loss"]["gcp"], "item_sets": certificate["item_sets"],
+        }  # fmt: skip
+        keep(save, "ways", f"{rows}-{way}", figures)
     print(f"one-by-one takes {spent['one-by-one'] / spent['rank-choose-split']:.1f} x the time of rank-choose-split")
 
 
@@ -125,6 +146,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(QUASI), default=list(QUASI))
     parser.add_argument("--one-by-one", action="store_true", help="compare the two ways to split item sets")
     parser.add_argument("--memory", help="passed on to sudare anonymize")
+    parser.add_argument("--save", type=Path, help="a JSON file to keep the figures in")
     parser.add_argument("--folder", type=Path, help="where the claims are kept; else they are made anew")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -134,10 +156,10 @@ def main() -> None:
         for columns in QUASI.values():
             release(warm, columns, given.k, folder, {}, [])
         if given.one_by_one:
-            both_ways(given.rows, given.k, folder)
+            both_ways(given.rows, given.k, folder, given.save)
         else:
             more = ["--memory", given.memory] if given.memory else []
-            all_sets(given.rows, given.k, given.only, folder, more)
+            all_sets(given.rows, given.k, given.only, folder, more, given.save)
 
 
 if __name__ == "__main__":

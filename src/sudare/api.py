@@ -40,7 +40,7 @@ from sudare.release import (
     render,
     write_batches,
 )
-from sudare.release.certificate import make_certificate
+from sudare.release.certificate import make_certificate, measure
 from sudare.table import MEMORY, Storage, Table
 
 
@@ -124,14 +124,15 @@ def anonymize(
             )
         with _timed("write", seconds, listener):
             written = folder / f"release{target.suffix if target else '.parquet'}"
-            write_batches(
-                rows.schema, rows.batches(), written, progress=lambda done: listener("write", done, rows.count)
-            )
+            total = rows.count
+            write_batches(rows.schema, rows.batches(), written, progress=lambda done: listener("write", done, total))
+            figures = measure(shown)
+            del table, partition, rows, shown, source  # as large as the data, and the audit needs room
         with _timed("audit", seconds, listener):
-            report = audit_release(written, checked, scratch=folder)
+            report = audit_release(written, checked, scratch=folder, memory=limit and limit // 2)
             report.raise_if_failed()
         certificate = make_certificate(
-            shown=shown,
+            figures=figures,
             order=checked.release.order,
             method={"name": entry.name, **options},
             columns={

@@ -45,7 +45,7 @@ class Demand:
     def needed(self) -> int:
         """The bytes that a run takes at its height: the codes, a method's own copy of them, and its classes."""
         items = 2 * sum(self.rows * ITEMS_PER_SET if count is None else count for count in self.items)
-        codes = self.rows * (2 * self.single + 8 * len(self.items)) + items
+        codes = self.rows * (2 * self.single + 2 * self.tallied + 8 * len(self.items)) + items
         work = self.rows * (2 * self.single + 4 + 4 + 4 * (len(self.items) + self.tallied)) + items
         classes = 8 * self.rows
         return FLOOR + codes + work + classes + self.rows * self.carried

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from sudare import engines, hierarchies
 from sudare.errors import DataError, Problem, SudareError
-from sudare.memory import Demand
+from sudare.memory import Demand, available
 from sudare.models import named_codes
 from sudare.policy import AlphaKAnonymitySpec, ColumnSpec, Policy, TClosenessSpec
 from sudare.progress import Listener, silent
@@ -33,7 +34,7 @@ def read(
 ) -> tuple[engines.Source, Callable[[pa.Table], Any]]:
     """Return the columns that the policy names (or ``only`` some), and how to give a table back in the kind that came.
 
-    A text file is read as a whole unless it is to be a ``stream``, which is slower.
+    A text file is read as a whole unless it is large or to be a ``stream``, which is slower.
     """
     names = list(only or (name for name, spec in policy.columns.items() if spec.role != "identifier"))
     if isinstance(data, str | Path):
@@ -42,6 +43,8 @@ def read(
         path = Path(data)
         # identifiers are not read, but a policy that names one which is not there is a mistake
         engines.check_columns(path.name, policy.columns, engines.file_columns(path, form))
+        # what would take up most of the memory as text is better cut into pieces, slower as that is
+        stream = stream or 3 * path.stat().st_size > (available() or math.inf)
         return engines.open_file(path, names, form, stream=stream), lambda table: table
 
     def wanted(there: list[str]) -> list[str]:
@@ -88,7 +91,8 @@ def encode(
                 workers.submit(attempt, name, partial(each.add, batch.column(name))) for name, each in encoders.items()
             ]
             carried.add(batch)
-            wait(done)
+            for part in done:
+                part.result()  # which raises what nobody foresaw
             rows += len(batch)
             progress("read", rows, source.rows or 0)
         ends = {
@@ -183,7 +187,7 @@ def needs(source: engines.Source, policy: Policy) -> Demand:
     names = _encoded(policy)
     sets = [name for name in names if _holds_sets(policy.columns[name], source.schema.field(name).type)]
     return Demand(
-        rows=source.rows or 0,
+        rows=source.rows or source.likely,
         single=len(names) - len(sets),
         tallied=sum(policy.columns[name].role != "quasi" for name in names),
         items=[source.items.get(name) for name in sets],

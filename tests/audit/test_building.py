@@ -85,7 +85,7 @@ def tables(items, most):
     sets = st.none() | st.lists(items, max_size=most)
     return st.lists(
         st.tuples(
-            zones, sets, st.sampled_from(["flu", "ulcer", None]), st.sampled_from([1, 2, 3, 125, 126, 700, None])
+            zones, sets, st.sampled_from(["flu", "ulcer", None]), st.sampled_from([1, 2, 3, 125, 126, 2**40, None])
         ),
         min_size=1,
         max_size=25,
@@ -130,6 +130,17 @@ def test_sets_written_in_different_orders_are_one_class(tmp_path):
     report = audit_release(path, POLICY)
     assert (report.rows, report.classes) == (6, 1)
     assert [guarantee.achieved for guarantee in report.guarantees[:5]] == [6, 1, 1, 6, 2]
+
+
+def test_a_column_may_be_called_like_a_table_of_the_audit():
+    table = table_of([("a", ["x"], illness, number) for illness, number in (("s", 1), ("t", 2))])
+    described = POLICY.model_dump(exclude_none=True)
+    described["columns"]["people"] = described["columns"].pop("illness")
+    described["require"] = [
+        {"model": "l-diversity", "l": 2, "column": "people"},
+        {"model": "k-anonymity", "k": 2, "count": "subjects"},
+    ]
+    assert audit_release(table.rename_columns({"illness": "people"}), Policy.parse(described)).passed
 
 
 def test_an_empty_set_is_no_missing_set(tmp_path):

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
-from sudare.engines import TextForm, file_columns, file_kind, read_file
+from sudare.engines import TextForm, file_columns, file_kind, open_file, open_table, read_file
 from sudare.errors import DataError
 
 TABLE = pa.table({"age": ["34", "36", None, "47"], "job": ["nurse", "cook", "NA", ""], "note": ["a", "b", "c", "d"]})
@@ -183,3 +183,75 @@ def test_names_in_other_letters_still_show_that_there_is_a_header(tmp_path):
     path.write_text(TEXT.replace("age", "Age "))
     with pytest.raises(DataError, match="its columns: Age , job, note"):
         read_file(path, ["age"], TextForm())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("name", WRITERS)
+def test_batches_hold_what_the_file_holds(tmp_path, name, stream):
+    path = tmp_path / name
+    WRITERS[name](TABLE, path)
+    source = open_file(path, ["job", "age"], TextForm(), stream=stream)
+    expected = read_file(path, ["job", "age"], TextForm()).select(["job", "age"])
+    assert source.schema.names == ["job", "age"]
+    assert source.rows in (4, None)
+    assert source.table().equals(expected)
+    assert source.rows or file_kind(path) != "text" or source.likely > 0
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.list_(pa.string()), pa.large_list(pa.string())])
+def test_texts_of_parquet_come_with_dictionaries(tmp_path, kind):
+    cells = [["a", "b"], None, [], ["a"]] if pa.types.is_nested(kind) else ["a", None, "", "b"]
+    table = pa.table({"x": pa.array(cells * 50, kind), "x.y": pa.array(["p"] * 200)})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=30)
+    source = open_file(tmp_path / "a.parquet", ["x"], TextForm())
+    batches = list(source.batches(["x"]))
+    assert [name for batch in batches for name in batch.schema.names] == ["x"] * len(batches)
+    found = batches[0].column(0).type
+    assert pa.types.is_dictionary(found.value_type if pa.types.is_nested(kind) else found)
+    assert [cell for batch in batches for cell in batch.column(0).to_pylist()] == cells * 50
+    assert source.table().column("x").to_pylist() == cells * 50
+    assert source.rows == 200
+    assert source.items.get("x", 250) == 250  # a null or empty list counts as one
+
+
+def test_views_and_half_floats_become_plain():
+    lists = pa.array([["a"], None], pa.list_view(pa.string()))
+    table = pa.table(
+        {"a": pa.array(["x", None], pa.string_view()), "b": pa.array([1.5, None], pa.float16()), "c": lists}
+    )
+    source = open_table(table)
+    assert source.schema.types == [pa.large_string(), pa.float32(), pa.large_list(pa.string())]
+    assert source.table().to_pylist() == table.to_pylist()
+
+
+@pytest.mark.parametrize("content", [b"age\n\xff\n" * 9, b"age,job\n1,2\n3\n", b'"age\n' + b"1\n" * 99])
+def test_a_stream_tells_the_same_as_a_whole(tmp_path, content):
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    said = []
+    for stream in (False, True):
+        with pytest.raises(DataError) as caught:
+            open_file(path, ["age"], TextForm(), stream=stream).table()
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("end", ["\n", "\n\n\n"])
+def test_no_records_in_text(tmp_path, end, stream):
+    path = tmp_path / "people.csv"
+    path.write_text("age,job" + end)
+    with pytest.raises(DataError, match="has columns but no records"):
+        open_file(path, ["age"], TextForm(), stream=stream).table()
+
+
+def test_damage_in_the_middle_is_told(tmp_path):
+    path = tmp_path / "people.parquet"
+    pq.write_table(
+        pa.table({"age": [f"{number * 7919 % 99991}" for number in range(50_000)]}), path, compression="gzip"
+    )
+    content = bytearray(path.read_bytes())
+    content[2000:60_000] = b"Q" * 58_000
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="it is damaged"):
+        open_file(path, ["age"], TextForm()).table()

@@ -144,7 +144,12 @@ def drawn_tables(draw, *, limits=(0.0, 0.1, 0.4), orders=("class", "keep"), subj
 
 _METHODS = [
     *({"name": name} for name in METHODS),
-    *({"name": n, key: word} for n, m in METHODS.items() for key, words in m.options.items() for word in words),
+    *(
+        {"name": name, key: value}
+        for name, method in METHODS.items()
+        for key, allowed in method.options.items()
+        for value in (allowed if isinstance(allowed, tuple) else (0.1, 0.5))
+    ),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from sudare.hierarchies import build
 from sudare.policy import HierarchySpec
-from sudare.table import SUPPRESSED, Partition, Table, encode_column, generalize
+from sudare.table import SUPPRESSED, Partition, Table, encode_column, encode_items, generalize, merge_alike
 
 TREE = {"*": {"hot": ["red", "amber"], "cold": ["blue", "green", "grey"], "white": ["white"]}}
 
@@ -23,9 +24,9 @@ def column(cells, hierarchy=None, **more):
     return encoded.reordered(*tree.taxonomy(encoded.values, encoded.missing))
 
 
-def shown(encoded, classes, order=None):
-    numbers = np.array(classes, dtype=np.int64)
-    return generalize(Table(len(classes), {"c": encoded}), Partition(numbers, int(numbers.max()) + 1), order)
+def shown(encoded, classes, kind=np.int64):
+    numbers = np.array(classes, dtype=kind)
+    return generalize(Table(len(classes), {"c": encoded}), Partition(numbers, int(numbers.max()) + 1))
 
 
 def test_rows_stand_class_by_class_and_suppressed_ones_nowhere():
@@ -34,8 +35,9 @@ def test_rows_stand_class_by_class_and_suppressed_ones_nowhere():
     assert given.start.tolist() == [0, 2, 4]
     assert given.sizes.tolist() == [2, 2]
     assert (given.rows, given.suppressed) == (5, 1)
-    mixed = shown(column([1, 2, 3, 4, 5]), [1, 0, SUPPRESSED, 1, 0], np.array([4, 3, 2, 1, 0]))
-    assert mixed.order.tolist() == [4, 1, 3, 0]
+    narrow = shown(column([1, 2, 3, 4, 5]), [1, 0, SUPPRESSED, 1, 0], np.int32)
+    assert narrow.order.tolist() == [1, 4, 0, 3]
+    assert (narrow.sizes.tolist(), narrow.suppressed) == ([2, 2], 1)
 
 
 def test_numbers():
@@ -111,8 +113,59 @@ def test_partitions_count():
     assert partition.suppressed == 1
 
 
-def test_tables_tell_single_columns_from_sets():
-    from sudare.table import encode_items
+def items(cells, tree=None, name="c"):
+    encoded = encode_items(name, pa.array(cells, pa.list_(pa.string())))
+    if tree is None:
+        return encoded
+    built = build(HierarchySpec.model_validate({"tree": tree}), encoded.values, folder=Path(), column="c")
+    return encoded.reordered(*built.taxonomy(encoded.values, encoded.missing))
 
+
+def test_item_sets_show_what_all_records_hold():
+    cells = [["a", "b", "c"], ["b", "c"], [], ["a"], None, None, None, ["a"], ["b"]]
+    encoded = items(cells)
+    assert encoded.missing is True
+    cover = shown(encoded, [0, 0, 1, 1, 2, 2, 3, 3, SUPPRESSED]).covers["c"]
+    assert [cover.nodes[a:b].tolist() for a, b in pairwise(cover.start)] == [[1, 2], [], [3], []]
+    assert cover.null.tolist() == [False, False, True, False]
+    # of a, b, c one is hidden; of the lone a all; the null sets of the last class are no longer shown as such
+    assert cover.share.tolist() == pytest.approx([(1 / 3 + 0) / 2, (0 + 1) / 2, 0.0, 1.0])
+    assert cover.disclosed.tolist() == [4, 0, 2, 0]
+    assert cover.cell.tolist() == [0, 1, 2, 1]
+
+
+def test_item_sets_with_a_hierarchy_show_the_lowest_nodes_that_all_records_hold():
+    cells = [["red", "blue"], ["amber", "blue"], ["red", "amber"], ["amber", "white"], None, None]
+    cover = shown(items(cells, TREE["*"]), [0, 0, 1, 1, 2, 2]).covers["c"]
+    labels = cover.column.taxonomy.labels
+    told = [{labels[node] for node in cover.nodes[a:b]} for a, b in pairwise(cover.start)]
+    assert told[:2] == [{"blue", "hot"}, {"amber"}]
+    assert cover.null.tolist() == [False, False, True]
+    # hot is 2 of 6 leaves; in the second class red is hidden, and white
+    assert cover.share.tolist() == pytest.approx([(0 + 2 / 6) / 2, 1 / 2, 0.0])
+    assert cover.disclosed.tolist() == [2, 2, 2]
+    for low, high in pairwise(cover.start):
+        assert cover.nodes[low:high].tolist() == sorted(cover.nodes[low:high].tolist())
+
+
+def test_records_show_their_own_items_where_there_is_a_cut():
+    encoded = items([["a", "b"], ["b", "c"], [], ["c"]], name="i")
+    partition = Partition(np.array([0, 0, 0, SUPPRESSED]), 1, {"i": np.array([-1, 1, 2])})
+    given = generalize(Table(4, {"i": encoded, "c": column([1, 2, 3, 4])}), partition)
+    assert list(given.covers) == ["c"]
+    assert given.own["i"].share == pytest.approx((1 / 2 + 0 + 0) / 3)
+    assert given.own["i"].disclosed == 3
+
+
+def test_classes_that_show_the_same_become_one_and_keep_their_cuts():
+    sets = items([["a", "b"], ["a", "c"], ["a", "d"], ["a", "e"]])
+    table = Table(4, {"c": sets, "free": items([["x"]] * 4, name="free")})
+    partition = Partition(np.array([0, 0, 1, 1]), 2, {"free": np.array([0])})
+    merged = merge_alike(partition, generalize(table, partition))
+    assert (merged.classes.tolist(), merged.count) == ([0, 0, 0, 0], 1)
+    assert list(merged.cuts) == ["free"]
+
+
+def test_tables_tell_single_columns_from_sets():
     table = Table(1, {"a": column([1]), "i": encode_items("i", pa.array([["x"]]))})
     assert (list(table.single), list(table.sets)) == (["a"], ["i"])

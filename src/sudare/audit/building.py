@@ -84,7 +84,7 @@ class _Build:
             self._merge(respelled)
         else:
             # No set is written in two ways, so the ways are the classes.
-            self.run("CREATE TEMP VIEW class AS SELECT rowid AS class_id, * RENAME (n AS size) FROM written")
+            self.run(f"CREATE TEMP VIEW class AS SELECT rowid AS class_id, {keys}, n AS size FROM written")
             self.run(f"CREATE TEMP VIEW spelling AS SELECT class_id, {keys} FROM class")
         [(rows,)] = self.run("SELECT coalesce(sum(size), 0) FROM class").fetchall()
         return int(rows)

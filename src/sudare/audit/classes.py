@@ -1,6 +1,6 @@
 """The equivalence classes of a release, and how its sensitive values spread over them, as DuckDB tables.
 
-    class     one row per equivalence class: class_id, its q0, q1, ... (quasi-identifiers), and its size
+    class     one row per equivalence class: class_id, its size, and q0, q1, ..., which tell the classes apart
     spelling  one row per way in which a class is written: class_id, and its q0, q1, ... as they stand
     set_j     one row per way in which a set of quasi-identifier j is written: items, and n (records)
     member    one row per record: class_id, s0, s1, ... (the value_id of each sensitive value), who (the subject)
@@ -8,7 +8,7 @@
     whole_j   one row per value of sensitive column j: value_id, label, n, overall (its share of the release)
     spread_j  one row per class and value that occurs in it: class_id, value_id, n, share, overall, size
 
-The first four and ``whole_j`` are made from the file, by :mod:`sudare.audit.building`.
+All but ``people`` and ``spread_j`` are made from the file, by :mod:`sudare.audit.building`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ _DIGITS = 126
 
 @dataclass
 class Classes:
-    """The tables above; the ones per sensitive column are made when first asked for."""
+    """The tables above; ``people`` and ``spread_j`` are made when first asked for.
+
+    ``largest`` is the size of the largest class, ``number`` the SQL type that holds every count and every number
+    given here, and ``numbered`` says whether subjects are whole numbers by their type.
+    """
 
     connection: Any
     policy: Policy
@@ -61,8 +65,8 @@ class Classes:
         """Return the names of ``spread_j`` and ``whole_j`` of a sensitive column."""
         cell = self.sensitive[column]
         spread, whole = f"spread_{cell}", f"whole_{cell}"
-        if column not in self._made:
-            self._made.add(column)
+        if spread not in self._made:
+            self._made.add(spread)
             self.run(f"""
                 CREATE TEMP TABLE part_{cell} AS
                 SELECT part.class_id, value_id, CAST(part.n AS {self.number}) AS n, size, overall

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sudare.engines.files import check_columns, existing_kind, file_columns, open_arrow, reading
-from sudare.engines.text import TextForm, no_records, read_text, text_batches
+from sudare.engines.text import TextForm, likely_rows, no_records, read_text, text_batches
 
 ROWS = 1 << 20
 """The records of a batch, at the most."""
@@ -26,7 +26,8 @@ ITEMS = 1 << 23
 class Source:
     """A table that is there to be read once.
 
-    ``rows`` is the number of records, if it is known before; ``items`` that of all items of a column of lists.
+    ``rows`` is the number of records, if it is known before, and ``likely`` about how many there are if it is not;
+    ``items`` is the number of all items of a column of lists.
     ``batches`` takes the names of columns whose text may come with dictionaries, which is quicker.
     """
 
@@ -34,6 +35,7 @@ class Source:
     rows: int | None
     batches: Callable[[Collection[str]], Iterator[pa.RecordBatch]]
     items: Mapping[str, int] = field(default_factory=dict)
+    likely: int = 0
 
     def table(self) -> pa.Table:
         """Read everything."""
@@ -69,7 +71,7 @@ def open_file(path: Path, columns: Sequence[str], form: TextForm, *, stream: boo
     def batches(_: Collection[str]) -> Iterator[pa.RecordBatch]:
         return _ahead(_read(path, text_batches(path, list(columns), names, form)))
 
-    return Source(schema, None, batches)
+    return Source(schema, None, batches, likely=likely_rows(path))
 
 
 def _open_parquet(path: Path, columns: list[str]) -> Source:

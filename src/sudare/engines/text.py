@@ -16,6 +16,8 @@ from sudare.errors import DataError, Problem
 
 DELIMITERS = ",;\t|"
 _LONGEST_HEADER = 1 << 24
+_SAMPLE = 1 << 20
+_PACKED = 5  # how many times smaller text usually gets by packing
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,15 @@ def text_batches(path: Path, columns: list[str], names: list[str], form: TextFor
     yield from (batch for batch in reader if len(batch))
     if ragged:
         raise _ragged(path, columns, names, form)
+
+
+def likely_rows(path: Path) -> int:
+    """Return about how many records a text file has, from its size and the length of its first lines."""
+    with path.open("rb") as file, pa.input_stream(str(path)) as text:
+        start = text.read(_SAMPLE)
+        packed = not start.startswith(file.read(64))  # what is read is not what is there
+    lines = max(start.count(b"\n"), start.count(b"\r"), 1)
+    return int(path.stat().st_size * (_PACKED if packed else 1) * lines // max(len(start), 1))
 
 
 def _text_options(

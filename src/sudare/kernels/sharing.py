@@ -101,7 +101,13 @@ def common_nodes(offsets, items, order, starts, path, weight, begin, found, show
                 lost += own / (offsets[row + 1] - offsets[row])
         share[group] = lost / (high - low)
         for index in range(nodes):
-            state[found[at + index]] = False
+            node = found[at + index]
+            state[node] = False
+            place = at + index  # found level by level, listed in order
+            while place > at and found[place - 1] > node:
+                found[place] = found[place - 1]
+                place -= 1
+            found[place] = node
         shown[group] = nodes
 
 

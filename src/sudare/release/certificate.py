@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -22,20 +23,38 @@ ORDERS = {
 }
 
 
-def loss_figures(shown: Generalized) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Return every loss metric in total, and per quasi-identifier where the metric has such figures."""
+@dataclass(frozen=True)
+class Figures:
+    """What a release costs: how many records came and went, and the loss in total, by column and of item sets."""
+
+    rows_in: int
+    rows_out: int
+    suppressed: int
+    totals: dict[str, float]
+    by_column: dict[str, dict[str, float]]
+    item_sets: dict[str, dict[str, float]]
+
+
+def measure(shown: Generalized) -> Figures:
+    """Measure every loss metric in total, and per quasi-identifier where the metric has such figures."""
     found = {name: metric(shown) for name, metric in METRICS.items()}
-    totals = {name: round(loss.total, 9) for name, loss in found.items()}
     attributes: dict[str, dict[str, float]] = {}
     for name, loss in found.items():
         for column, figure in loss.attributes.items():
             attributes.setdefault(column, {})[name] = round(figure, 9)
-    return totals, attributes
+    return Figures(
+        shown.rows,
+        int(shown.sizes.sum()),
+        shown.suppressed,
+        {name: round(loss.total, 9) for name, loss in found.items()},
+        attributes,
+        item_figures(shown),
+    )
 
 
 def make_certificate(
     *,
-    shown: Generalized,
+    figures: Figures,
     order: str,
     method: Mapping[str, Any],
     columns: Mapping[str, Iterable[str]],
@@ -44,17 +63,16 @@ def make_certificate(
     policy_sha256: str,
 ) -> dict[str, Any]:
     """Put the certificate together; guarantees and digests are those that the audit found."""
-    totals, attributes = loss_figures(shown)
     return {
         "certificate": FORMAT,
-        "rows_in": shown.rows,
-        "rows_out": int(shown.sizes.sum()),
-        "suppressed": shown.suppressed,
+        "rows_in": figures.rows_in,
+        "rows_out": figures.rows_out,
+        "suppressed": figures.suppressed,
         "classes": audit["classes"],
         "guarantees": audit["guarantees"],
-        "loss": totals,
-        "loss_by_column": attributes,
-        "item_sets": item_figures(shown),
+        "loss": figures.totals,
+        "loss_by_column": figures.by_column,
+        "item_sets": figures.item_sets,
         "seconds": {stage: round(spent, 4) for stage, spent in seconds.items()},
         "method": dict(method),
         "columns": {role: list(names) for role, names in columns.items()},

@@ -25,8 +25,8 @@ BLOCK = 1 << 20
 FEW = 1 << 16
 """Dictionaries up to this size are merged chunk by chunk, larger ones only after they could have doubled."""
 
-WIDEST = 1 << 28
-"""The range of whole numbers up to which no dictionary is needed; it may also be at most twice the cells so far."""
+WIDEST = 1 << 27
+"""The range of whole numbers up to which no dictionary is needed; it may also be no wider than there are cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class _Integers:
         if ends is None:
             return True
         low, high = (min(self.low, ends[0]), max(self.high, ends[1])) if self.found else ends
-        return high - low < min(max(FEW, 2 * max(self.codes.size + len(cells), self.owner.expected)), WIDEST)
+        return high - low < min(max(FEW, self.codes.size + len(cells), self.owner.expected), WIDEST)
 
     def add(self, cells: pa.Array) -> None:
         self.kind = cells.type
