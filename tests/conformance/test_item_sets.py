@@ -466,6 +466,22 @@ def test_leaving_out_a_record_is_not_free_where_another_column_is_shown(name, op
     assert partition.suppressed == 0
 
 
+@every_way
+@pytest.mark.parametrize("beta", [0.0, 0.35])
+def test_nothing_is_left_out_for_a_node_that_is_shown_already(name, options, beta):
+    # all hold an item of their own below A, so that A is shown; common 0, 1 and 2, below A as well, are in three
+    # records each, which is too few for beta = 0.35. To show A once more gains nothing.
+    cells = [[f"own {row}"] + [f"common {row // 3}"] * (row < 9) for row in range(10)]
+    leaves = sorted({item for cell in cells for item in cell})
+    table = only_sets(item_sets("i", cells, {"A": leaves, "B": ["b"]}))
+    given = {**options, "beta": beta} if "beta" in METHODS[name].options else options
+    partition = decide(name, given, table, asked_of(0.1, ("k-anonymity", {"k": 3})))
+    cover = generalize(table, partition).covers["i"]
+    loss = (partition.sizes * cover.share).sum() + partition.suppressed
+    whole = generalize(table, Partition(np.zeros(10, np.int32), 1)).covers["i"]
+    assert loss <= 10 * whole.share[0] + 1e-9
+
+
 def test_limits_of_the_whole_are_checked_however_many_classes_and_people_there_are():
     # class numbers are of 32 bits: their products with numbers of values are not
     people = 70_000

@@ -123,7 +123,22 @@ def test_every_method_and_option_is_described():
     for method in METHODS.values():
         assert f"**`{method.name}`**" in part
         for option, allowed in method.options.items():
-            assert all(f"`{word}`" in part for word in (option, *allowed))
+            line = re.search(rf"^\| `{option}` \|.*$", part, re.MULTILINE)
+            assert line, f"{method.name} has no line for its option '{option}'"
+            words = [f"`{word}`" for word in allowed] if isinstance(allowed, tuple) else [str(allowed)]
+            assert all(word in line[0] for word in words), option
+
+
+def test_every_default_of_a_method_is_stated():
+    import inspect
+
+    part = section(POLICY, "## Method")
+    for method in METHODS.values():
+        given = inspect.signature(method.load()).parameters
+        for option in method.options:
+            line = re.search(rf"^\| `{option}` \|.*$", part, re.MULTILINE)
+            default = given[option].default
+            assert f"| `{default:g}` |" in line[0] if isinstance(default, float) else f"| `{default}` |" in line[0]
 
 
 def test_every_loss_measure_is_named():
@@ -154,6 +169,8 @@ def test_every_command_and_option_is_described():
 def test_every_key_of_a_certificate_is_described():
     certificate = anonymize(datasets.adult("test"), datasets.adult_policy()).certificate
     names = {*certificate, *certificate["guarantees"][0], *certificate["seconds"]}
+    sets = anonymize(datasets.diabetes(), datasets.diabetes_policy()).certificate["item_sets"]
+    names |= set(sets["drugs"])
     assert [name for name in names if f"`{name}`" not in RELEASE] == []
 
 
@@ -188,7 +205,7 @@ def test_public_names_are_mentioned():
 
 
 def test_no_page_names_a_path_of_a_machine():
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS.glob("*.md")]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")]:
         text = prose(page) + "".join(block.text for block in blocks(page))
         assert not re.search(r"(?<![\w.])/(home|work|tmp|root|Users)/", text), page.name
         assert Path(page).read_text(encoding="utf-8").endswith("\n")

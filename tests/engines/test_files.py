@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
-from sudare.engines import TextForm, file_columns, file_kind, open_file, open_table, read_file
+from sudare.engines import TextForm, batches, file_columns, file_kind, open_file, open_table, read_file
 from sudare.errors import DataError
 
 TABLE = pa.table({"age": ["34", "36", None, "47"], "job": ["nurse", "cook", "NA", ""], "note": ["a", "b", "c", "d"]})
@@ -198,20 +198,32 @@ def test_batches_hold_what_the_file_holds(tmp_path, name, stream):
     assert source.rows or file_kind(path) != "text" or source.likely > 0
 
 
+@pytest.mark.parametrize("small", [0, 1000], ids=["by row groups", "across row groups"])
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.list_(pa.string()), pa.large_list(pa.string())])
-def test_texts_of_parquet_come_with_dictionaries(tmp_path, kind):
+def test_texts_of_parquet_come_with_dictionaries(tmp_path, monkeypatch, kind, small):
+    monkeypatch.setattr(batches, "SMALL_GROUP", small)
     cells = [["a", "b"], None, [], ["a"]] if pa.types.is_nested(kind) else ["a", None, "", "b"]
     table = pa.table({"x": pa.array(cells * 50, kind), "x.y": pa.array(["p"] * 200)})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=30)
     source = open_file(tmp_path / "a.parquet", ["x"], TextForm())
-    batches = list(source.batches(["x"]))
-    assert [name for batch in batches for name in batch.schema.names] == ["x"] * len(batches)
-    found = batches[0].column(0).type
-    assert pa.types.is_dictionary(found.value_type if pa.types.is_nested(kind) else found)
-    assert [cell for batch in batches for cell in batch.column(0).to_pylist()] == cells * 50
+    found = list(source.batches(["x"]))
+    assert {tuple(batch.schema.names) for batch in found} == {("x",)}
+    inner = found[0].column(0).type.value_type if pa.types.is_nested(kind) else found[0].column(0).type
+    assert pa.types.is_dictionary(inner) == (not small or not pa.types.is_nested(kind))
+    assert [cell for batch in found for cell in batch.column(0).to_pylist()] == cells * 50
     assert source.table().column("x").to_pylist() == cells * 50
     assert source.rows == 200
     assert source.items.get("x", 250) == 250  # a null or empty list counts as one
+
+
+def test_dictionaries_that_overflow(tmp_path):
+    """Beyond some size a file goes on without a dictionary, in the middle of a column."""
+    cells = [[f"{number:06d}", f"{number % 7}"] for number in range(70_000)]
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": cells}), path, dictionary_pagesize_limit=10_000, data_page_size=5_000)
+    found = list(open_file(path, ["x"], TextForm()).batches(["x"]))
+    assert pa.types.is_dictionary(found[0].column(0).type.value_type)
+    assert [cell for batch in found for cell in batch.column(0).to_pylist()] == cells
 
 
 def test_views_and_half_floats_become_plain():

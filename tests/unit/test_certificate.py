@@ -53,6 +53,7 @@ def test_keys(made):
         "guarantees",
         "loss",
         "loss_by_column",
+        "item_sets",
         "seconds",
         "method",
         "columns",

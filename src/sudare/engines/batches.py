@@ -22,6 +22,10 @@ ITEMS = 1 << 23
 """The items of lists that a batch of records should have at the most."""
 
 
+SMALL_GROUP = 1 << 16
+"""Row groups of a Parquet file with fewer records than this, on average, are not read one by one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """A table that is there to be read once.
@@ -92,13 +96,23 @@ def _open_parquet(path: Path, columns: list[str]) -> Source:
     most = max(items.values(), default=0)
     size = min(max(ITEMS * about.num_rows // max(most, 1), 1 << 10), ROWS)
 
+    # Arrow cannot make one batch of lists with dictionaries out of two row groups, and small batches take long
+    groups = [[group] for group in range(about.num_row_groups)]
+    small = about.num_rows < SMALL_GROUP * about.num_row_groups
+    groups = [list(range(about.num_row_groups))] if small else groups
+
     def batches(named: Collection[str]) -> Iterator[pa.RecordBatch]:
         # the dictionaries of the file itself are taken over, so that its texts are not even made
-        texts = [leaf.path for leaf in leaves if str(leaf.logical_type) == "String" and _part_of(leaf.path, named)]
+        texts = [
+            leaf.path
+            for leaf in leaves
+            if str(leaf.logical_type) == "String"
+            and _part_of(leaf.path, named)
+            and not (small and leaf.max_repetition_level)
+        ]
         again = pq.ParquetFile(path, metadata=about, read_dictionary=texts)
-        return _ahead(
-            _read(path, (batch.select(columns) for batch in again.iter_batches(size, columns=columns) if len(batch)))
-        )
+        found = (batch for group in groups for batch in again.iter_batches(size, group, columns=columns) if len(batch))
+        return _ahead(_read(path, (batch.select(columns) for batch in found)))
 
     return Source(_plain_schema(schema), about.num_rows, batches, items)
 

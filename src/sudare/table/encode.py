@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.table.column import Column
-from sudare.table.encode_cells import Cells, chunks, translated
+from sudare.table.encode_cells import Cells
 from sudare.table.encode_items import ItemsEncoder, encode_items
+from sudare.table.encode_raw import chunks, translated
 from sudare.table.encode_values import (
     looks_numeric,
     numbers,
@@ -79,19 +80,24 @@ class ColumnEncoder:
         text = pa.types.is_large_string(values.type)
         if not text and not self.tags and (self.kind == "categorical" or self.order is not None):
             values, text = values.cast(pa.large_string()), True
-        encoded = values.dictionary_encode()  # different writings of one value become one
-        values, indices = encoded.dictionary, encoded.indices
+        place = None  # of each raw value among the values; None if it is its own
+        missing = raw.nulls
+        if values is not raw.values:
+            encoded = values.dictionary_encode()  # different writings of one value become one
+            missing |= encoded.indices.null_count > 0
+            values = encoded.dictionary
+            place = pc.fill_null(encoded.indices, len(values)).to_numpy()
         if self.order is not None:
             order = ranked(self.name, values, self.order)
         else:
             order = np.arange(len(values)) if self.tags else pc.array_sort_indices(values).to_numpy()
-        rank = np.empty(len(values) + 1, dtype=np.int64)
-        rank[order] = np.arange(len(values))
-        rank[-1] = len(values)  # the code of missing cells
-        missing = raw.nulls or indices.null_count > 0
-        lookup = np.empty(len(indices) + 1, np.min_scalar_type(max(len(values) + int(missing) - 1, 0)))
-        lookup[1:] = rank[pc.fill_null(indices, len(values)).to_numpy()]
-        lookup[0] = len(values) if raw.nulls else 0
+        kind = np.min_scalar_type(max(len(values) + int(missing) - 1, 0))
+        rank = np.zeros(len(values) + 1, kind)
+        rank[order] = np.arange(len(values), dtype=kind)
+        if missing:
+            rank[-1] = len(values)
+        # the raw code of a null is 0, and its rank is the last
+        lookup = np.concatenate((rank[-1:], rank[:-1] if place is None else rank[place]))
         values = values if self.tags else values.take(pa.array(order))
         return Column(
             name=self.name,

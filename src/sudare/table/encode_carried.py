@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import mmap
 import tempfile
-from pathlib import Path
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -12,34 +12,34 @@ from sudare.table.storage import MEMORY, Storage
 
 
 class Carried:
-    """Collects some columns of a table batch by batch; with a limited ``storage`` they go to its folder."""
+    """Collects some columns of a table batch by batch; with a limited ``storage`` they go to a file in its folder.
+
+    The file has no name from the start, so that nothing is left of it however the process ends.
+    """
 
     def __init__(self, schema: pa.Schema, storage: Storage = MEMORY) -> None:
         self.schema = schema
         self._batches: list[pa.RecordBatch] = []
-        self._path: Path | None = None
+        self._file: IO[Any] | None = None
         if storage.limit is not None and len(schema):
-            handle, name = tempfile.mkstemp(suffix=".arrow", dir=storage.folder)
-            os.close(handle)
-            self._path = Path(name)
+            self._file = tempfile.TemporaryFile(dir=storage.folder)  # noqa: SIM115 - closed when all is in it
             # the stream format: in a file, all batches would have to share one dictionary
-            self._sink = pa.OSFile(name, "wb")
-            self._writer = pa.ipc.new_stream(self._sink, schema)
+            self._writer = pa.ipc.new_stream(self._file, schema)
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Add some records."""
         batch = batch.select(self.schema.names)
-        if self._path is None:
+        if self._file is None:
             self._batches.append(batch)
         else:
             self._writer.write_batch(batch)
 
     def finish(self) -> pa.Table:
-        """Return the columns; what is in a file is mapped into memory, and the file loses its name."""
-        if self._path is None:
+        """Return the columns; what is in a file is mapped into memory."""
+        if self._file is None:
             return pa.Table.from_batches(self._batches, self.schema)
         self._writer.close()
-        self._sink.close()
-        mapped = pa.memory_map(str(self._path))
-        self._path.unlink()
-        return pa.ipc.open_stream(mapped).read_all()
+        self._file.flush()
+        with self._file as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return pa.ipc.open_stream(pa.py_buffer(mapped)).read_all()

@@ -7,53 +7,19 @@ else goes through one growing dictionary, and what is kept per cell is the small
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sudare.table.encode_raw import Raw, blocks, seen_codes, translated
 from sudare.table.storage import MEMORY, Growing, Storage
-
-Codes = NDArray[np.unsignedinteger[Any]]
-BLOCK = 1 << 20
-"""Long arrays are worked on in blocks of this many cells, so that what is made on the way stays small."""
 
 FEW = 1 << 16
 """Dictionaries up to this size are merged chunk by chunk, larger ones only after they could have doubled."""
 
 WIDEST = 1 << 27
 """The range of whole numbers up to which no dictionary is needed; it may also be no wider than there are cells."""
-
-
-@dataclass(frozen=True, eq=False)
-class Raw:
-    """Encoded cells: ``values`` are the distinct ones, all of which occur; code 0 is a null, ``i + 1`` value i."""
-
-    values: pa.Array
-    codes: Codes
-    nulls: bool
-
-    def count(self, chosen: pa.Array) -> int:
-        """Count the cells whose value is chosen (a truth value per distinct value)."""
-        wanted = self._wanted(chosen)
-        return sum(int(np.count_nonzero(wanted[self.codes[block]])) for block in blocks(len(self.codes)))
-
-    def first(self, chosen: pa.Array) -> int:
-        """Return the place of the first cell whose value is chosen, or -1."""
-        wanted = self._wanted(chosen)
-        for block in blocks(len(self.codes)):
-            found = np.flatnonzero(wanted[self.codes[block]])
-            if len(found):
-                return int(block.start + found[0])
-        return -1
-
-    def _wanted(self, chosen: pa.Array) -> NDArray[np.bool_]:
-        mask = np.asarray(pc.fill_null(chosen, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
-        return np.concatenate((np.zeros(1, np.bool_), mask))
 
 
 class Cells:
@@ -143,7 +109,7 @@ class _Integers:
 
     def finish(self) -> Raw:
         codes = self.codes.array()
-        seen = _seen(codes, self.high - self.base + 2)
+        seen = seen_codes(codes, self.high - self.base + 2)
         seen[0] = False
         present = np.flatnonzero(seen)
         lookup = self.owner.storage.empty(len(seen), np.min_scalar_type(len(present)))
@@ -231,46 +197,13 @@ class _Dictionary:
         assert self.values is not None
         values, codes = self.values, self.codes.array()
         if self.given:
-            seen = _seen(codes, len(values) + 1, until_all=True)[1:]
+            seen = seen_codes(codes, len(values) + 1, until_all=True)[1:]
             if not seen.all():
                 lookup = np.zeros(len(values) + 1, np.uint32)
                 np.cumsum(seen, out=lookup[1:])
                 values = values.filter(pa.array(seen))
                 codes = translated(codes, lookup.astype(codes.dtype))
         return Raw(values, codes, self.nulls)
-
-
-def chunks(cells: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
-    """Return the parts of a column: at least one, even of none."""
-    if not isinstance(cells, pa.ChunkedArray):
-        return [cells]
-    return list(cells.chunks) or [pa.array([], cells.type)]
-
-
-def blocks(size: int) -> Iterator[slice]:
-    """Cut an array of some length into slices."""
-    return (slice(first, min(first + BLOCK, size)) for first in range(0, size, BLOCK))
-
-
-def translated(codes: Codes, lookup: NDArray[Any], storage: Storage = MEMORY) -> Codes:
-    """Return ``lookup[codes]``, in place if the types are the same."""
-    result = codes if codes.dtype == lookup.dtype else storage.empty(len(codes), lookup.dtype)
-    for block in blocks(len(codes)):
-        np.take(lookup, codes[block], out=result[block], mode="clip")
-    return result
-
-
-def _seen(codes: Codes, size: int, *, until_all: bool = False) -> NDArray[np.bool_]:
-    """Say which codes occur; with ``until_all`` looking ends once all but code 0 were seen."""
-    seen = np.zeros(size, np.bool_)
-    for block in blocks(len(codes)):
-        if size <= FEW:
-            seen |= np.bincount(codes[block], minlength=size) > 0
-        else:
-            seen[codes[block]] = True
-        if until_all and seen[1:].all():
-            break
-    return seen
 
 
 def _whole(kind: pa.DataType) -> pa.DataType | None:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from sudare.errors import DataError, Problem
 from sudare.table.column import ItemSets
-from sudare.table.encode_cells import Cells, Codes, Raw, blocks, chunks
+from sudare.table.encode_cells import Cells
+from sudare.table.encode_raw import Codes, Raw, blocks, chunks
 from sudare.table.encode_values import plain_cells
 from sudare.table.storage import MEMORY, Growing, Storage
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.errors import DataError, Problem
-from sudare.table.encode_cells import Raw
+from sudare.table.encode_raw import Raw
 
 _INTEGER = r"^[+-]?\d{1,18}$"
 _LONG_INTEGER = r"^[+-]?\d{1,38}$"  # as fractions, different ones would become the same
