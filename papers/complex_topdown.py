@@ -207,7 +207,8 @@ def _disclosed_part(figures: Figures) -> list[str]:
     paper = series["order: global"][most]
     shown = [f"{paper['item_sets'][name]['disclosed_share']:.1%} of the {name}" for name in SETS]
     plain = [one.name for one in SERIES if one.name in series and not one.trees]
-    best = min(plain, key=lambda name: float(series[name][most]["gcp"]))
+    least_loss = min(float(series[name][most]["gcp"]) for name in plain)
+    best = " and ".join(f"*{name}*" for name in plain if series[name][most]["gcp"] == least_loss)
     return [
         *parts,
         _wrap(f"The default shows {shares[0]}, and {shares[1]}."),
@@ -216,7 +217,7 @@ def _disclosed_part(figures: Figures) -> list[str]:
         _wrap("GCP is the mean loss over records and all six quasi-identifiers."),
         _series_table(series, ks, lambda one: f"{one['gcp']:.4f}"),
         _wrap(
-            f"Of the series without hierarchies, *{best}* loses least at k = {most}. `order: global` turns first to "
+            f"The least loss without hierarchies at k = {most} is that of {best}. `order: global` turns first to "
             f"the attribute that loses most over the whole table; at k = {most} it shows {shown[0]} and {shown[1]}, "
             f"at a GCP of {paper['gcp']:.4f} against {first[most]['gcp']:.4f} of the default. With hierarchies, an "
             "item that cannot be shown may appear as its category, which loses less than hiding it; so those figures "
