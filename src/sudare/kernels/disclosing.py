@@ -5,8 +5,10 @@ cluster's line says. How many a record still hides, and how many it had at first
 ``extra`` (see :data:`HIDDEN`). With a hierarchy the items are nodes of its tree, else ``parent`` is -1 throughout.
 
 A line of ``clusters`` is (first row, last row, budget, records) and then, for each item-set column, (where its items
-begin, how many are hidden, what is disclosed: the sum of 1 - share of the nodes, in units of 1 / UNIT); the last cell
-marks attributes that are closed for the cluster.
+begin, how many are hidden, what is disclosed: the sum of 1 - share of the nodes, in units of 1 / UNIT, and which inner
+nodes are, see :func:`mark`); cells behind those mark attributes that are closed for the cluster.
+
+What is summed over records is summed in whole units, which floats hold exactly: the order of records must not matter.
 """
 
 from __future__ import annotations
@@ -21,7 +23,11 @@ from sudare.kernels.ordering import ZERO, kernel, sort_stable
 HIDDEN = 16
 """A cell holds the items that a record hides in its lower bits, as many as this, and all that it had above them."""
 UNIT = 1 << 20
-EACH = 3
+PORTION = 1 << 24
+"""Shares of a record's items are added up in units of one by this: exact for half a billion records."""
+SLACK = 1e-9
+"""An item of exactly theta records is ranked, whatever the product that theta is was rounded to."""
+EACH = 4
 """Cells per item-set column in a cluster's line, which begin at FIXED."""
 FIXED = 4
 REST = -1
@@ -65,8 +71,6 @@ class Outcome(NamedTuple):
     """What a split would do to each cluster, one line each."""
 
     ends: NDArray[np.int64]
-    inverse: NDArray[np.float64]
-    filled: NDArray[np.int64]
     gain: NDArray[np.float64]
     bits: NDArray[np.float64]
     fate: NDArray[np.int64]
@@ -94,12 +98,16 @@ def outcome(clusters: int) -> Outcome:
     return Outcome(
         np.zeros(clusters, np.int64),
         np.zeros(clusters, np.float64),
-        np.zeros(clusters, np.int64),
-        np.zeros(clusters, np.float64),
         np.zeros(clusters, np.float64),
         np.zeros(clusters, np.int64),
         np.zeros(clusters, np.int64),
     )
+
+
+@kernel
+def mark(node):
+    """Return the bit that says that an inner node is disclosed; a few nodes share one, which costs only a chance."""
+    return np.int64(1) << (node % np.int64(62))
 
 
 @kernel
@@ -119,10 +127,10 @@ def _count(items, extra, cell, first, last, at, count, touched):
 
 
 @kernel
-def _sweep(items, extra, cell, first, last, begin, least, lift, parent, count, stamp):
+def _sweep(items, extra, cell, first, last, begin, least, lift, parent, marks, count, stamp):
     """Take out nodes that all records hold, and those that too few do; return how many hidden ones are left.
 
-    With ``lift`` too rare nodes are replaced by their parents, each once per record.
+    With ``lift`` too rare nodes are replaced by their parents, each once per record, unless those are disclosed.
     """
     total = last - first
     read, write = begin, begin
@@ -139,7 +147,7 @@ def _sweep(items, extra, cell, first, last, begin, least, lift, parent, count, s
                 if not lift:
                     continue
                 node = parent[node]
-                if node < 0:
+                if node < 0 or marks & mark(node) != 0:
                     continue
             if lift:
                 if stamp[node] == row + 1:
@@ -175,11 +183,14 @@ def tidy(items, extra, cell, clusters, column, least, forest, space):
                 if held == last - first:
                     shared += 1
                     given += 1.0 - share[touched[index]]
+                    if share[touched[index]] > 0.0:
+                        clusters[cluster, place + 3] |= mark(touched[index])
                 elif held < least:
                     rare += 1
             if rare + shared > 0:
+                marks = clusters[cluster, place + 3]
                 clusters[cluster, place + 1] = _sweep(
-                    items, extra, cell, first, last, begin, least, lift, parent, count, stamp
+                    items, extra, cell, first, last, begin, least, lift, parent, marks, count, stamp
                 )
                 clusters[cluster, place + 2] += np.int64(given * UNIT)
             for index in range(found):
@@ -194,20 +205,21 @@ def tidy(items, extra, cell, clusters, column, least, forest, space):
 
 @kernel
 def lift_all(items, extra, cell, clusters, column, forest, space):
-    """Replace every hidden node of the clusters by its parent; return which clusters have any left."""
+    """Replace every hidden node of the clusters by its parent, unless that is disclosed; return which have any left."""
     parent, stamp = forest.parent, space.stamp
     left = np.zeros(len(clusters), np.bool_)
     for cluster in range(len(clusters)):
         place = FIXED + EACH * column
         first, last, begin = clusters[cluster, 0], clusters[cluster, 1], clusters[cluster, place]
         read, write = begin, begin
+        marks = clusters[cluster, place + 3]
         for row in range(first, last):
             cellful = extra[row, cell]
             hidden = np.int64(cellful & np.uint32(0xFFFF))
             mine = write
             for index in range(read, read + hidden):
                 node = parent[np.int64(items[index])]
-                if node >= 0 and stamp[node] != row + 1:
+                if node >= 0 and stamp[node] != row + 1 and marks & mark(node) == 0:
                     stamp[node] = row + 1
                     items[write] = node
                     write += 1
@@ -237,13 +249,11 @@ def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, sp
         place = FIXED + EACH * column
         begin = clusters[cluster, place]
         total = last - first
-        result.inverse[cluster] = 0.0
-        result.filled[cluster] = 0
         result.ends[cluster] = at
-        if clusters[cluster, place + 1] == 0 or total < least:
+        if total < least or clusters[cluster, place + 1] == 0:
             continue
         found = _count(items, extra, cell, first, last, begin, count, touched)
-        theta = max(beta * total, float(least))
+        theta = max(beta * total - SLACK * total, float(least))
         ranked = ZERO
         for index in range(found):
             held = count[touched[index]]
@@ -271,9 +281,8 @@ def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, sp
             out.node[at + index] = node
             out.records[at + index] = 0
             out.gain[at + index] = 0.0
-        inverse, filled = 0.0, ZERO
         read = begin
-        if ranked > 0 or budget > 0:
+        if ranked > 0:
             for row in range(first, last):
                 cellful = extra[row, cell]
                 hidden = np.int64(cellful & np.uint32(0xFFFF))
@@ -283,24 +292,21 @@ def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, sp
                     best = min(best, rank[np.int64(items[index])])
                 read += hidden
                 chosen[row] = best
-                if had > 0:
-                    inverse += 1.0 / had
-                    filled += 1
                 if best < ranked:
                     out.records[at + best] += 1
-                    out.gain[at + best] += 1.0 / had
-        result.inverse[cluster] = inverse
-        result.filled[cluster] = filled
+                    out.gain[at + best] += np.float64(PORTION // had)
+        for index in range(ranked):
+            out.gain[at + index] /= PORTION
         at += ranked
         result.ends[cluster] = at
 
 
 @kernel
-def resolve(clusters, which, column, least, join, weight, share, lost, out, valid, result):
+def resolve(clusters, which, least, join, weight, share, lost, out, valid, result):
     """Decide what becomes of the remainder of some clusters, and what that gains.
 
     ``valid`` says which parts may be clusters of their own. ``lost`` is what a record left out loses by it, per
-    cluster, the column itself not counted. The numbers of the children go into ``out.child``.
+    cluster. The numbers of the children go into ``out.child``.
     """
     for turn in range(len(which)):
         cluster = which[turn]
@@ -329,9 +335,7 @@ def resolve(clusters, which, column, least, join, weight, share, lost, out, vali
             elif rest >= least:
                 fate = KEPT
             else:
-                disclosed = clusters[cluster, FIXED + EACH * column + 2] / UNIT
-                own = weight * min(disclosed * result.inverse[cluster] / max(result.filled[cluster], 1), 1.0)
-                cost = rest * (lost[cluster] + own)
+                cost = rest * lost[cluster]
                 if rest <= budget and gain > cost:
                     fate = LEFT_OUT
                     gain -= cost
@@ -366,7 +370,8 @@ def hidden_share(extra, cell, clusters, column):
         for row in range(clusters[cluster, 0], clusters[cluster, 1]):
             had = np.int64(extra[row, cell] >> np.uint32(HIDDEN))
             if had > 0:
-                found[cluster] += max(1.0 - disclosed / had, 0.0)
+                found[cluster] += np.floor(max(1.0 - disclosed / had, 0.0) * PORTION)
+        found[cluster] /= PORTION
     return found
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.disclosing import EACH, FIXED, UNIT
+from sudare.kernels.disclosing import EACH, FIXED, UNIT, mark
 from sudare.kernels.ordering import NONE, ZERO, goes_left, kernel, order_values, sort_stable
 
 
@@ -172,15 +172,19 @@ def scatter(rows, extra, items, clusters, way, part, cells, share, family, lines
         if len(at) < count:
             at = np.zeros(2 * count, np.int64)
         first, last = clusters[cluster, 0], clusters[cluster, 1]
-        _new_lines(clusters[cluster], records, left_out, lines, base, count)
+        _new_lines(clusters[cluster], FIXED + EACH * sets, records, left_out, lines, base, count)
         disclosing = way[cluster] - 1  # the column whose items are disclosed, if it is one
         for column in range(sets):
             cell, place = cells[column], FIXED + EACH * column
             for child in range(count):
                 lines[base + child, place + 1] = 0
                 lines[base + child, place + 2] = clusters[cluster, place + 2]
+                lines[base + child, place + 3] = clusters[cluster, place + 3]
                 if column == disclosing and nodes[base + child] >= 0:
-                    lines[base + child, place + 2] += np.int64((1.0 - share[column, nodes[base + child]]) * UNIT)
+                    lost = share[column, nodes[base + child]]
+                    lines[base + child, place + 2] += np.int64((1.0 - lost) * UNIT)
+                    if lost > 0.0:
+                        lines[base + child, place + 3] |= mark(nodes[base + child])
             if clusters[cluster, place + 1] == 0:
                 for child in range(count):
                     lines[base + child, place] = clusters[cluster, place]
@@ -235,8 +239,11 @@ def scatter(rows, extra, items, clusters, way, part, cells, share, family, lines
 
 
 @kernel
-def _new_lines(cluster, records, left_out, lines, base, count):
-    """Write where the rows of the children are, and hand the budget down in proportion to their records."""
+def _new_lines(cluster, tail, records, left_out, lines, base, count):
+    """Write where the rows of the children are, and hand the budget down in proportion to their records.
+
+    What stands in the line from ``tail`` on is handed down as it is.
+    """
     budget, kept = cluster[2], ZERO
     for child in range(base, base + count):
         if left_out[child]:
@@ -250,7 +257,8 @@ def _new_lines(cluster, records, left_out, lines, base, count):
         lines[child, 1] = position
         lines[child, 2] = 0
         lines[child, 3] = records[child]
-        lines[child, -1] = cluster[-1]
+        for cell in range(tail, len(cluster)):
+            lines[child, cell] = cluster[cell]
         if not left_out[child]:
             before += records[child]
             upto = budget * before // kept

@@ -18,6 +18,8 @@ from sudare.progress import Listener
 from sudare.table import ItemSets, Partition, Table
 
 Reals = NDArray[np.float64]
+MARKS = 62
+"""Attributes that are closed for a cluster are marked in cells of its line, so many in each."""
 LONGEST = (1 << kernel.HIDDEN) - 1
 """The most items that one record can have."""
 
@@ -64,8 +66,9 @@ class SetJob(Job):
         """Return the line of the cluster that holds everything."""
         line = [0, self.records, self.budget, self.records]
         for index in range(len(self.sets)):
-            line += [int(self.begin[index]), int(self.begin[index + 1] - self.begin[index]), 0]
-        return np.array([[*line, 0]], dtype=np.int64)
+            line += [int(self.begin[index]), int(self.begin[index + 1] - self.begin[index]), 0, 0]
+        attributes = len(self.columns) + len(self.sets)
+        return np.array([line + [0] * (1 + attributes // MARKS)], dtype=np.int64)
 
     def worker(self) -> SetWorker:
         """Return a new worker for this job."""
@@ -81,24 +84,33 @@ class SetJob(Job):
         A cluster that cannot be split by it is closed for that attribute, and so are the clusters it is split into.
         """
         attributes = len(self.columns) + len(self.sets)
-        everything = (1 << attributes) - 1
+        tail = kernel.FIXED + kernel.EACH * len(self.sets)
         worker = self.worker()
         clusters, closed, dropped = self.root(), [self.root()[:0]], [self.root()[:0]]
         settled = np.zeros(attributes)
+        done = 0
+
+        def is_open(lines: Ints) -> NDArray[np.bool_]:
+            """Say for which attributes clusters are open."""
+            marks = [lines[:, tail + index // MARKS] >> (index % MARKS) & 1 for index in range(attributes)]
+            return np.stack(marks, axis=1) == 0 if attributes else np.zeros((len(lines), 0), dtype=np.bool_)
+
         while len(clusters):
-            loss = settled + worker.losses(clusters).sum(axis=0)
-            open_for = [bool(np.any(~clusters[:, -1] >> index & 1)) for index in range(attributes)]
-            turn = max((index for index in range(attributes) if open_for[index]), key=lambda index: loss[index])
-            going = (clusters[:, -1] >> turn & 1) == 0
-            level = worker.split(clusters[going], turn)
-            level.closed[:, -1] |= 1 << turn
-            dropped.append(level.dropped)
-            clusters = np.concatenate([clusters[~going], level.open, level.closed])
-            finished = clusters[:, -1] == everything
+            going = is_open(clusters)
+            finished = ~going.any(axis=1)
             settled += worker.losses(clusters[finished]).sum(axis=0)
             closed.append(clusters[finished])
-            clusters = clusters[~finished]
-            listener("decide", float(sum(int((part[:, 1] - part[:, 0]).sum()) for part in closed)), float(self.records))
+            clusters, going = clusters[~finished], going[~finished]
+            done += int((closed[-1][:, 1] - closed[-1][:, 0]).sum() + (dropped[-1][:, 1] - dropped[-1][:, 0]).sum())
+            listener("decide", done / self.records, 1.0)
+            if not len(clusters):
+                break
+            loss = settled + worker.losses(clusters).sum(axis=0)
+            turn = max(np.flatnonzero(going.any(axis=0)).tolist(), key=lambda index: loss[index])
+            level = worker.split(clusters[going[:, turn]], turn)
+            level.closed[:, tail + turn // MARKS] |= 1 << turn % MARKS
+            dropped.append(level.dropped)
+            clusters = np.concatenate([clusters[~going[:, turn]], level.open, level.closed])
         return self.partition(np.concatenate(closed), np.concatenate(dropped))
 
 
@@ -139,6 +151,8 @@ class SetWorker(Worker):
         chosen.attribute[:] = -1
         if singles and only < singles:
             chosen, before = self.best_splits(clusters, only)
+        if singles and (only >= 0 or job.mode != splits.LEAST_LOSS) and clusters[:, 2].any():
+            before = self.losses(clusters)[:, :singles].sum(axis=1)  # what leaving records out is weighed against
         asked = [only < 0 or only == singles + index for index in range(len(job.sets))]
         offers = [self._offer(clusters, index) if ask else None for index, ask in enumerate(asked)]
         worth = self._worth(clusters, chosen, before, offers)
@@ -171,19 +185,17 @@ class SetWorker(Worker):
         job = self.job
         records = np.maximum(clusters[:, 3], 1).astype(np.float64)
         worth = np.full((len(clusters), 1 + len(offers)), -np.inf)
-        disclosed = [self._disclosed(clusters, index, offer) for index, offer in enumerate(offers)]
-        everything = float(job.axes.weight.sum())
+        disclosed = self._disclosed(clusters)
+        lost = float(job.axes.weight.sum()) - before / records + disclosed.sum(axis=1)
         for index, offer in enumerate(offers):
             if offer is None:
                 continue
-            others = sum((disclosed[other] for other in range(len(offers)) if other != index), np.zeros(len(clusters)))
-            lost = everything - before / records + others
             self._resolve(clusters, np.arange(len(clusters)), index, offer, lost)
             offer.lost = lost
             possible = offer.result.fate != kernel.NO
             gain, bits = offer.result.gain, offer.result.bits
             if job.mode != splits.LEAST_LOSS:
-                gain, bits = job.weights[index] * records - disclosed[index] * records, records
+                gain, bits = (job.weights[index] - disclosed[:, index]) * records, records
             worth[possible, 1 + index] = gain[possible] / np.maximum(bits[possible], 1e-9)
         possible = np.flatnonzero(chosen.attribute >= 0)
         if len(possible):
@@ -210,18 +222,21 @@ class SetWorker(Worker):
         loss = splits.losses(self.job.rows, clusters, self.job.axes, self.buffers)
         return np.asarray((loss * self.job.axes.weight).max(axis=1))
 
-    def _disclosed(self, clusters: Ints, index: int, offer: _Offer | None) -> Reals:
-        """Return the weighted share of items that the records of each cluster disclose by now, on average."""
-        if offer is None:
-            return np.zeros(len(clusters))
-        nodes = clusters[:, kernel.FIXED + kernel.EACH * index + 2] / kernel.UNIT
-        mean = nodes * offer.result.inverse / np.maximum(offer.result.filled, 1)
-        return np.asarray(self.job.weights[index] * np.minimum(mean, 1.0))
+    def _disclosed(self, clusters: Ints) -> Reals:
+        """Return the weighted share of items that the records of each cluster disclose by now, on average.
+
+        An empty set has nothing to hide, so that leaving out its record loses it all the same. The figures are needed
+        only where records may be left out, or where the worst attribute is looked for.
+        """
+        if not clusters[:, 2].any() and self.job.mode == splits.LEAST_LOSS:
+            return np.zeros((len(clusters), len(self.job.sets)))
+        hidden = self.losses(clusters)[:, len(self.job.columns) :]
+        return np.asarray(self.job.weights - hidden / np.maximum(clusters[:, 3:4], 1))
 
     def _resolve(self, clusters: Ints, which: Ints, index: int, offer: _Offer, lost: Reals) -> None:
         job = self.job
         kernel.resolve(
-            clusters, which, index, job.requirements.least_rows, job.choices.join, float(job.weights[index]),
+            clusters, which, job.requirements.least_rows, job.choices.join, float(job.weights[index]),
             job.shares[index], lost, offer.parts, offer.valid, offer.result,
         )  # fmt: skip
 

@@ -451,7 +451,7 @@ def _shares(clusters: Ints, count: int) -> list[Ints]:
 def _holds_after_all(table: Table, requirements: Requirements, partition: Partition) -> bool:
     """Check the finished classes against the distribution of what is released."""
     kept = partition.classes >= 0
-    classes = partition.classes[kept]
+    classes = partition.classes[kept].astype(np.int64)
     histograms = {}
     for name in requirements.columns:
         column = table.sensitive[name]
