@@ -240,12 +240,22 @@ def repeat_runs(parts, starts, lengths, times, total):
 
 
 @kernel
-def count_keys(keys, span):
-    """Count each key below ``span``."""
-    counts = np.zeros(span, np.uint32)
+def count_keys(keys, counts, low, high):
+    """Count each key from ``low`` below ``high``, and return those that occur, ascending."""
     for index in range(len(keys)):
-        counts[keys[index]] += np.uint32(1)
-    return counts
+        key = np.int64(keys[index])
+        if low <= key < high:
+            counts[key] += np.uint32(1)
+    present = 0
+    for key in range(low, high):
+        present += np.int64(counts[key] > 0)
+    found = np.empty(present, np.uint32)
+    at = 0
+    for key in range(low, high):
+        if counts[key] > 0:
+            found[at] = key
+            at += 1
+    return found
 
 
 @kernel

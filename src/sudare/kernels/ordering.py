@@ -174,11 +174,12 @@ def order_values(rows, amounts, first, last, a, by_code, axes, buffers, at):
     stamp, amount, lookup, present = buffers.stamp, buffers.amount, buffers.lookup, buffers.present
     base = axes.start[a]
     low, high = np.int64(rows[first, a]), np.int64(rows[first, a])
-    for row in range(first, last):
-        code = np.int64(rows[row, a])
-        low, high = min(low, code), max(high, code)
-    if axes.kind[a] == NUMBER and last - first > BINS and high - low >= BINS:
-        return _order_in_bins(rows, amounts, first, last, a, low, high, lookup[base:], buffers.table[at:])
+    if axes.kind[a] == NUMBER and last - first > BINS:
+        for row in range(first, last):
+            code = np.int64(rows[row, a])
+            low, high = min(low, code), max(high, code)
+        if high - low >= BINS:
+            return _order_in_bins(rows, amounts, first, last, a, low, high, lookup[base:], buffers.table[at:])
     buffers.visit[0] += 1
     visit = buffers.visit[0]
     found = np.int64(0)
@@ -190,6 +191,7 @@ def order_values(rows, amounts, first, last, a, by_code, axes, buffers, at):
             amount[where] = 0
             present[at + found] = code
             found += 1
+            low, high = min(low, code), max(high, code)
         amount[where] += amounts[row]
     if found == 1:
         lookup[base + low] = 0

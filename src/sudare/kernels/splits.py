@@ -144,17 +144,17 @@ def score_cluster(rows, amounts, cluster, least, mode, only, axes, buffers, out,
     active = active[:actives]
     if actives == 0:
         return ZERO
-    whole_low = np.empty(attributes, np.int32)
-    whole_high = np.empty(attributes, np.int32)
-    for index in range(actives):
-        b = active[index]
-        whole_low[b], whole_high[b] = rows[first, b], rows[first, b]
-    for row in range(first, last):
+    if mode != LEAST_LOSS:
+        whole_low = np.empty(attributes, np.int32)
+        whole_high = np.empty(attributes, np.int32)
         for index in range(actives):
             b = active[index]
-            code = np.int32(rows[row, b])
-            whole_low[b], whole_high[b] = min(whole_low[b], code), max(whole_high[b], code)
-    if mode != LEAST_LOSS:
+            whole_low[b], whole_high[b] = rows[first, b], rows[first, b]
+        for row in range(first, last):
+            for index in range(actives):
+                b = active[index]
+                code = np.int32(rows[row, b])
+                whole_low[b], whole_high[b] = min(whole_low[b], code), max(whole_high[b], code)
         return _score_widest(
             total, least, mode, only, axes, buffers, active, places, offset, whole_low, whole_high, out, at_out
         )
@@ -181,22 +181,33 @@ def _cover_places(rows, first, last, axes, buffers, active, span, offset, places
     code = np.empty(attributes, np.int32)
     word = np.empty(attributes, np.int64)
     bit = np.empty(attributes, np.uint64)
+    ranges, sets = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
+    some_ranges, some_sets = ZERO, ZERO
+    for index in range(len(active)):
+        if kind[active[index]] == SET:
+            sets[some_sets] = active[index]
+            some_sets += 1
+        else:
+            ranges[some_ranges] = active[index]
+            some_ranges += 1
     for row in range(first, last):
-        for index in range(len(active)):
-            b = active[index]
-            code[b] = rows[row, b]
+        for index in range(some_ranges):
+            b = ranges[index]
+            code[index] = rows[row, b]
+            here[index] = offset[b] + np.int64(lookup[start[b] + rows[row, b]])
+        for index in range(some_sets):
+            b = sets[index]
             spot = np.int64(lookup[start[b] + rows[row, b]])
-            here[b] = offset[b] + spot
-            word[b] = b * WORDS + min(spot >> 6, WORDS - 1)
-            bit[b] = np.uint64(1) << np.uint64(spot & 63)
+            here[some_ranges + index] = offset[b] + spot
+            word[index] = b * WORDS + min(spot >> 6, WORDS - 1)
+            bit[index] = np.uint64(1) << np.uint64(spot & 63)
         for outer in range(len(active)):
-            place = here[active[outer]]
-            for inner in range(len(active)):
-                b = active[inner]
-                if kind[b] == SET:
-                    bits[place, word[b]] |= bit[b]
-                else:
-                    low[place, b], high[place, b] = min(low[place, b], code[b]), max(high[place, b], code[b])
+            place = here[outer]
+            for inner in range(some_ranges):
+                b, own = ranges[inner], code[inner]
+                low[place, b], high[place, b] = min(low[place, b], own), max(high[place, b], own)
+            for inner in range(some_sets):
+                bits[place, word[inner]] |= bit[inner]
 
 
 @kernel

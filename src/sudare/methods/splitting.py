@@ -170,7 +170,7 @@ class Job:
         about a block each are finished one by one: what a worker touches then stays in its processor's memory.
         """
         count = max(1, min(os.cpu_count() or 1, 16)) if len(self.rows) > 4096 else 1
-        block = min(max(len(self.rows) // (4 * count), 1 << 12), BLOCK)
+        block = min(max(len(self.rows) // (8 * count), 1 << 12), BLOCK)
         workers = [self.worker() for _ in range(count)]
         finished: list[Level] = []
         waiting: list[Ints] = []

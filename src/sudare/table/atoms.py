@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,8 +59,12 @@ def _counted(columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: list[in
     for codes, size in zip(columns, sizes, strict=True):
         key *= np.uint32(size)
         key += codes
-    counts = count_keys(key, span)
-    present = np.flatnonzero(counts)
+    counts = np.zeros(span, dtype=np.uint32)
+    parts = min(os.cpu_count() or 1, 4) if rows > FEW else 1  # each counts the keys of its part of the table
+    bounds = [span * part // parts for part in range(parts + 1)]
+    with ThreadPoolExecutor(parts) as pool:
+        found = pool.map(lambda low, high: count_keys(key, counts, low, high), bounds[:-1], bounds[1:])
+        present = np.concatenate(list(found))
     count = counts[present].astype(np.int64)
     number_keys(key, counts, present)
     matrix = np.empty((len(present), len(columns)), dtype=_type_for(sizes))
