@@ -154,7 +154,7 @@ def check_tidy(state: State, forest: disclosing.Forest, least: int, column: int 
     items, extra, clusters = state.arrays(3)
     before = clusters.copy()
     others = extra[:, : TALLIED + 1].copy()
-    space = disclosing.desk(len(forest.share))
+    space = disclosing.desk(forest)
     cell = state.cells[column]
     disclosing.tidy(items, extra, cell, clusters, column, least, forest, space)
     for cluster in range(len(clusters)):
@@ -194,7 +194,7 @@ def test_tidy_by_hand():
     forest = disclosing.Forest(np.array([5, 5, 6, -1, -1, 6, -1]), np.array([0, 0, 0, 0, 0, 0.5, 0.75]))
     state = State([[[0, 3], [1, 3, 4], [2, 3]]], [[2, 3, 2]], [0, 3], [0], [7])
     items, extra, clusters = state.arrays()
-    disclosing.tidy(items, extra, 2, clusters, 0, 2, forest, disclosing.desk(7))
+    disclosing.tidy(items, extra, 2, clusters, 0, 2, forest, disclosing.desk(forest))
     assert read_back(items, extra, clusters[0], 0, 2) == [[5], [5], []]
     assert clusters[0, FIXED + 2] == UNIT
 
@@ -204,7 +204,7 @@ def test_lift_all_puts_every_node_one_up(seed):
     forest, _ = tree_forest(seed)
     state = random_state(seed, nodes=len(forest.share))
     items, extra, clusters = state.arrays()
-    space = disclosing.desk(len(forest.share))
+    space = disclosing.desk(forest)
     left = disclosing.lift_all(items, extra, 2, clusters, 0, forest, space)
     for cluster in range(len(clusters)):
         records = [state.hidden[0][row] for row in state.members(cluster)]
@@ -235,9 +235,10 @@ def offered(state: State, least: int, beta: float = 0.0, alone: bool = False, co
     room = disclosing.parts(sum(len(held) for held in state.hidden[column]) + 1)
     result = disclosing.outcome(len(clusters))
     chosen = np.full(state.rows, 999, np.uint16)
-    space = disclosing.desk(state.nodes[column])
+    forest = flat_forest(state.nodes[column])
+    space = disclosing.desk(forest)
     disclosing.rank_and_choose(
-        items, extra, state.cells[column], clusters, column, least, beta, alone, space, chosen, room, result
+        items, extra, state.cells[column], clusters, column, least, beta, alone, forest, space, chosen, room, result
     )
     assert not space.held.any()
     return items, extra, clusters, room, result, chosen
@@ -253,6 +254,7 @@ def test_each_record_chooses_the_best_ranked_item_it_holds(seed, alone, least, b
         begin = 0
         for cluster in range(len(state.budgets)):
             records = [state.hidden[column][row] for row in state.members(cluster)]
+            records, _ = tidied(records, least, [-1] * state.nodes[column], [0.0] * state.nodes[column])
             had = [state.had[column][row] for row in state.members(cluster)]
             end = int(result.ends[cluster])
             ranked = ranking(records, least, beta, alone, state.budgets[cluster])
@@ -659,7 +661,7 @@ def test_common_nodes(seed):
     share = np.full(classes, -1.0)
     shown, disclosed = np.full(classes, -1, np.int64), np.full(classes, -1, np.int64)
     sharing.common_nodes(
-        offsets, items, order, begin, taxonomy.path, taxonomy.share, room, found, shown, share, disclosed
+        offsets, items, order, begin, 0, classes, taxonomy.path, taxonomy.share, room, found, shown, share, disclosed
     )
     leaf = taxonomy.is_leaf
     for group, (low, high) in enumerate(pairwise(begin.tolist())):
@@ -688,7 +690,7 @@ def test_common_nodes_by_hand():
     share, disclosed = np.zeros(2), np.zeros(2, np.int64)
     room = np.array([0, 10])
     sharing.common_nodes(
-        offsets, items, np.arange(4), np.array([0, 2, 4]), path, weight, room, found, shown, share, disclosed
+        offsets, items, np.arange(4), np.array([0, 2, 4]), 0, 2, path, weight, room, found, shown, share, disclosed
     )
     assert sorted(found[: shown[0]].tolist()) == [1, 2]
     assert sorted(found[10 : 10 + shown[1]].tolist()) == [2]  # the first of these two holds nothing else below A

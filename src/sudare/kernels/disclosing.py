@@ -53,6 +53,7 @@ class Desk(NamedTuple):
     keys: NDArray[np.int64]
     order: NDArray[np.int64]
     spare: NDArray[np.int64]
+    lift: NDArray[np.bool_]
 
 
 class Parts(NamedTuple):
@@ -77,10 +78,11 @@ class Outcome(NamedTuple):
     children: NDArray[np.int64]
 
 
-def desk(nodes: int) -> Desk:
-    """Return working space for this many nodes."""
-    zeros = [np.zeros(nodes + 1, np.int64) for _ in range(7)]
-    return Desk(*zeros)
+def desk(forest: Forest) -> Desk:
+    """Return working space for the nodes of a column; it also says whether any of them has a parent."""
+    held, rank, stamp, touched, keys, order, spare = np.zeros((7, len(forest.share) + 1), np.int64)
+    lift = np.array([bool((forest.parent >= 0).any())])
+    return Desk(held, rank, stamp, touched, keys, order, spare, lift)
 
 
 def parts(capacity: int) -> Parts:
@@ -161,46 +163,64 @@ def _sweep(items, extra, cell, first, last, begin, least, lift, parent, marks, c
 
 
 @kernel
-def tidy(items, extra, cell, clusters, column, least, forest, space):
-    """Disclose what all records of a cluster hold, and give up what too few of them hold.
+def _settle(items, extra, cell, clusters, cluster, column, least, forest, space):
+    """Disclose what all records of one cluster hold, and give up what too few of them hold.
 
-    What is given up is replaced by its parent, where there is one that can be shown, and counted again.
+    What is given up is replaced by its parent, where there is one that can be shown, and counted again. Returns how
+    many nodes are left; they are listed in ``space.touched``, and ``space.held`` says how many records hold each.
     """
     parent, share = forest.parent, forest.share
     count, touched, stamp = space.held, space.touched, space.stamp
-    lift = len(parent) > 0 and parent.max() >= 0
-    for cluster in range(len(clusters)):
-        first, last = clusters[cluster, 0], clusters[cluster, 1]
-        place = FIXED + EACH * column
-        begin = clusters[cluster, place]
-        again = clusters[cluster, place + 1] > 0
-        while again:
-            found = _count(items, extra, cell, first, last, begin, count, touched)
-            rare = shared = ZERO
-            given = 0.0
-            for index in range(found):
-                held = count[touched[index]]
-                if held == last - first:
-                    shared += 1
-                    given += 1.0 - share[touched[index]]
-                    if share[touched[index]] > 0.0:
-                        clusters[cluster, place + 3] |= mark(touched[index])
-                elif held < least:
-                    rare += 1
-            if rare + shared > 0:
-                marks = clusters[cluster, place + 3]
-                clusters[cluster, place + 1] = _sweep(
-                    items, extra, cell, first, last, begin, least, lift, parent, marks, count, stamp
-                )
-                clusters[cluster, place + 2] += np.int64(given * UNIT)
-            for index in range(found):
-                count[touched[index]] = 0
+    lift = space.lift[0]
+    first, last = clusters[cluster, 0], clusters[cluster, 1]
+    place = FIXED + EACH * column
+    begin = clusters[cluster, place]
+    if clusters[cluster, place + 1] == 0:
+        return ZERO
+    while True:
+        found = _count(items, extra, cell, first, last, begin, count, touched)
+        rare = shared = ZERO
+        given = 0.0
+        for index in range(found):
+            node = touched[index]
+            if count[node] == last - first:
+                shared += 1
+                given += 1.0 - share[node]
+                if share[node] > 0.0:
+                    clusters[cluster, place + 3] |= mark(node)
+            elif count[node] < least:
+                rare += 1
+        if rare + shared == 0:
+            return found
+        marks = clusters[cluster, place + 3]
+        clusters[cluster, place + 1] = _sweep(
+            items, extra, cell, first, last, begin, least, lift, parent, marks, count, stamp
+        )
+        clusters[cluster, place + 2] += np.int64(given * UNIT)
+        again = lift and rare > 0
+        kept = ZERO
+        for index in range(found):
+            node = touched[index]
             if lift:
-                for index in range(found):
-                    stamp[touched[index]] = 0
-                    if parent[touched[index]] >= 0:
-                        stamp[parent[touched[index]]] = 0
-            again = lift and rare > 0
+                stamp[node] = 0
+                if parent[node] >= 0:
+                    stamp[parent[node]] = 0
+            if again or count[node] < least or count[node] == last - first:
+                count[node] = 0
+            else:
+                touched[kept] = node
+                kept += 1
+        if not again:
+            return kept
+
+
+@kernel
+def tidy(items, extra, cell, clusters, column, least, forest, space):
+    """Disclose what all records of a cluster hold, and give up what too few of them hold, in each cluster."""
+    count, touched = space.held, space.touched
+    for cluster in range(len(clusters)):
+        for index in range(_settle(items, extra, cell, clusters, cluster, column, least, forest, space)):
+            count[touched[index]] = 0
 
 
 @kernel
@@ -233,8 +253,8 @@ def lift_all(items, extra, cell, clusters, column, forest, space):
 
 
 @kernel
-def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, space, chosen, out, result):
-    """Rank the hidden items of each cluster and let each record choose the best-ranked one it holds.
+def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, forest, space, chosen, out, result):
+    """Tidy each cluster, rank its hidden items, and let each record choose the best-ranked one it holds.
 
     Items of fewer than max(beta * records, least) records are not ranked. With ``alone`` only one item of each
     cluster is chosen: the best-ranked one that leaves ``least`` records, none, or few enough to be left out.
@@ -252,7 +272,7 @@ def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, sp
         result.ends[cluster] = at
         if total < least or clusters[cluster, place + 1] == 0:
             continue
-        found = _count(items, extra, cell, first, last, begin, count, touched)
+        found = _settle(items, extra, cell, clusters, cluster, column, least, forest, space)
         theta = max(beta * total - SLACK * total, float(least))
         ranked = ZERO
         for index in range(found):

@@ -43,7 +43,9 @@ def common_items(offsets, items, order, starts, first_class, last_class, begin, 
 
 
 @kernel
-def common_nodes(offsets, items, order, starts, path, weight, begin, found, shown, share, disclosed):
+def common_nodes(
+    offsets, items, order, starts, first_class, last_class, path, weight, begin, found, shown, share, disclosed
+):
     """Find the lowest nodes that all records of each class hold, level by level from the leaves up.
 
     An item that is shown, or that is under a node that is shown, takes no part above. ``shown[c]`` becomes the
@@ -54,7 +56,7 @@ def common_nodes(offsets, items, order, starts, path, weight, begin, found, show
     count = np.zeros(len(weight), np.int64)
     stamp = np.full(len(weight), -1, np.int64)
     state = np.zeros(len(weight), np.bool_)
-    for group in range(len(starts) - 1):
+    for group in range(first_class, last_class):
         low, high = starts[group], starts[group + 1]
         at, nodes = begin[group], ZERO
         for depth in range(levels - 1, 0, -1):

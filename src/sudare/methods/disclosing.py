@@ -7,9 +7,10 @@ looks at all clusters of its share at once, column by column, and no object is m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from sudare.kernels import disclosing as kernel
 from sudare.kernels import scattering, splits
@@ -20,6 +21,8 @@ from sudare.table import ItemSets, Partition, Table
 Reals = NDArray[np.float64]
 MARKS = 62
 """Attributes that are closed for a cluster are marked in cells of its line, so many in each."""
+SMALL_SPARE = 1 << 22
+"""Working space of so many numbers is kept, however little of it is used."""
 LONGEST = (1 << kernel.HIDDEN) - 1
 """The most items that one record can have."""
 
@@ -138,14 +141,12 @@ class SetWorker(Worker):
 
     def __init__(self, job: SetJob) -> None:
         super().__init__(job)
-        self.desks = [kernel.desk(len(forest.share)) for forest in job.forests]
+        self.desks = [kernel.desk(forest) for forest in job.forests]
+        self._spares: dict[str, NDArray[Any]] = {}
 
     def split(self, clusters: Ints, only: int = -1) -> Level:
         """Part each cluster once, where that can be done; ``only`` names the one attribute to be specialized."""
         job = self.job
-        for index, (forest, desk) in enumerate(zip(job.forests, self.desks, strict=True)):
-            least = job.requirements.least_rows
-            kernel.tidy(job.items, job.extra, job.cells[index], clusters, index, least, forest, desk)
         singles = len(job.columns)
         chosen, before = splits.splits(len(clusters)), np.zeros(len(clusters))
         chosen.attribute[:] = -1
@@ -170,7 +171,7 @@ class SetWorker(Worker):
         parts, result = kernel.parts(most), kernel.outcome(len(clusters))
         kernel.rank_and_choose(
             job.items, job.extra, job.cells[index], clusters, index, least, job.choices.beta, job.choices.alone,
-            self.desks[index], job.ranks[index], parts, result,
+            job.forests[index], self.desks[index], job.ranks[index], parts, result,
         )  # fmt: skip
         return _Offer(parts, result, np.ones(most, dtype=np.bool_), np.zeros(0))
 
@@ -327,16 +328,24 @@ class SetWorker(Worker):
         hidden = [
             int(parted[:, kernel.FIXED + kernel.EACH * index + 1].max(initial=0)) for index in range(len(job.sets))
         ]
-        storage = job.storage
         lines = np.empty((len(family.records), clusters.shape[1]), dtype=np.int64)
         scattering.scatter(
             job.rows, job.extra, job.items, clusters, way, job.part, job.cells, job.shares, family, lines,
-            storage.empty(largest, np.uint32),
-            storage.empty(largest * max(job.rows.shape[1], job.extra.shape[1]), np.uint32),
-            storage.empty(max(hidden, default=0), job.items.dtype),
+            self._spare("places", largest, np.uint32),
+            self._spare("cells", largest * max(job.rows.shape[1], job.extra.shape[1]), np.uint32),
+            self._spare("items", max(hidden, default=0), job.items.dtype),
         )  # fmt: skip
         closed, reopened = self._climb(clusters[way < 0], offers)
         return Level(np.concatenate([lines[~family.left_out], reopened]), closed, lines[family.left_out])
+
+    def _spare(self, name: str, size: int, kind: DTypeLike) -> NDArray[Any]:
+        """Return working space that is used again by the next level, unless it is as large as only the first need."""
+        found = self._spares.pop(name, None)
+        if found is None or len(found) < size or len(found) > max(8 * size, SMALL_SPARE):
+            del found
+            found = self.job.storage.empty(size, kind)
+        self._spares[name] = found
+        return found
 
     def _climb(self, closed: Ints, offers: list[_Offer | None]) -> tuple[Ints, Ints]:
         """Replace what clusters that cannot be parted still hide by the nodes above; return those that are closed."""

@@ -19,6 +19,8 @@ Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 WORD = 64
 """The bits of a word."""
+LARGE = 1 << 22
+"""So many items are not copied to have another type."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,16 +254,25 @@ def _in_common(column: ItemSets, order: Ints, start: Ints) -> SetCover:
     first = order[start[:-1]]
     levels = 1 if column.taxonomy is None else column.taxonomy.path.shape[1] - 1
     # a class shows no more than its first record holds, at each level
-    begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.diff(column.offsets)[first] * levels)))
+    most = (column.offsets[first + 1] - column.offsets[first]) * levels
+    begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(most)))
     found = np.empty(int(begin[-1]), np.int64)
-    items = column.items.astype(np.uint32, copy=False)  # one type for all columns: others would be compiled anew
-    if column.taxonomy is None:
-        common_items(column.offsets, items, order, start, 0, classes, begin, found, share, disclosed)
-        shown = disclosed
-    else:
-        shown = np.zeros(classes, np.int64)
-        path, weight = column.taxonomy.path, column.taxonomy.share
-        common_nodes(column.offsets, items, order, start, path, weight, begin, found, shown, share, disclosed)
+    # one type where that costs little: each other one would be compiled anew
+    items = column.items if len(column.items) > LARGE else column.items.astype(np.uint32, copy=False)
+    shown = disclosed if column.taxonomy is None else np.zeros(classes, np.int64)
+
+    def find(low: int, high: int) -> None:
+        given = (column.offsets, items, order, start, low, high)
+        if column.taxonomy is None:
+            common_items(*given, begin, found, share, disclosed)
+        else:
+            common_nodes(*given, column.taxonomy.path, column.taxonomy.share, begin, found, shown, share, disclosed)
+
+    parts = os.cpu_count() or 1
+    bounds = np.searchsorted(start, start[-1] * np.arange(parts + 1) // parts)
+    bounds[0], bounds[-1] = 0, classes
+    with ThreadPoolExecutor(parts) as pool:
+        list(pool.map(find, bounds[:-1].tolist(), bounds[1:].tolist()))
     ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(shown)))
     nodes = np.empty(int(ends[-1]), np.int64)
     squeeze(begin, found, shown, ends, nodes)
