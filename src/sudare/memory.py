@@ -17,11 +17,17 @@ from sudare.errors import DataError, ParameterError, Problem
 FLOOR = 256 << 20
 """What is needed whatever the table: the libraries, buffers for reading and writing, and dictionaries."""
 
+RESERVE = 640 << 20
+"""What is left for the libraries and for the buffers of reading and writing where the rest is limited."""
+
 FLOOR_PER_ROW = 12
 """What must be at hand for each record even if all else is in files: its place, its class, and what moves it there."""
 
 ITEMS_PER_SET = 8
 """The items that a record is taken to hold where a source does not tell."""
+
+COUNTING = 1 << 30
+"""The most that the table takes in which records that agree are counted."""
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
@@ -43,11 +49,20 @@ class Demand:
 
     @property
     def needed(self) -> int:
-        """The bytes that a run takes at its height: the codes, a method's own copy of them, and its classes."""
-        items = 2 * sum(self.rows * ITEMS_PER_SET if count is None else count for count in self.items)
-        codes = self.rows * (2 * self.single + 2 * self.tallied + 8 * len(self.items)) + items
-        work = self.rows * (2 * self.single + 4 + 4 + 4 * (len(self.items) + self.tallied)) + items
-        classes = 8 * self.rows
+        """The bytes that a run takes at its height: the codes, a method's own copy of them, and its classes.
+
+        With item sets the copy has a cell for each set and tallied column beside every record, and the largest cluster
+        is moved through working space as large as itself. Without, records that agree are counted in a table first.
+        """
+        held = [2 * (self.rows * ITEMS_PER_SET if count is None else count) for count in self.items]
+        sets, quasi, beside = len(self.items), self.single - self.tallied, 1 + self.tallied + len(self.items)
+        codes = self.rows * (2 * self.single + 8 * sets) + sum(held)
+        work = self.rows * (2 * quasi + 4 + 4 * beside)
+        if sets:
+            work += self.rows * (2 * sets + 2 + 4 * max(quasi, beside) + 4) + sum(held) + max(held)
+        else:
+            work += self.rows * (4 + 2 * (quasi + beside)) + min(64 * self.rows, COUNTING)
+        classes = 12 * self.rows
         return FLOOR + codes + work + classes + self.rows * self.carried
 
     @property
@@ -84,7 +99,7 @@ def storage_limit(demand: Demand, memory: int) -> int:
     if demand.least > memory:
         what = f"{show_size(memory)} do not do for {demand.rows:,} records."
         raise DataError(Problem("memory", what, f"use --memory {_option(demand.least)} or more."))
-    return min(memory // 2, memory - demand.least)
+    return max(memory - RESERVE - FLOOR_PER_ROW * demand.rows, memory // 8)
 
 
 def check_fits(demand: Demand, free: int | None) -> None:

@@ -30,7 +30,8 @@ def starts(classes):
 @given(st.lists(st.integers(-1, 4), min_size=1, max_size=40))
 def test_sort_by_class_is_stable_and_leaves_out_what_has_no_class(classes):
     begin = starts(classes)
-    found = sort_by_class(np.array(classes, np.int64), begin)
+    found = np.empty(int(begin[-1]), np.int64)
+    sort_by_class(np.array(classes, np.int64), begin, found)
     assert found.tolist() == [row for c in range(len(begin) - 1) for row in range(len(classes)) if classes[row] == c]
 
 

@@ -228,7 +228,7 @@ def test_a_release_from_files_is_the_release_in_memory(drawn, tmp_path_factory):
         patch.setattr("sudare.table.storage.SMALL", 1)
         patch.setattr("sudare.memory.storage_limit", lambda demand, memory: 0)
         patch.setattr("sudare.methods.splitting.BLOCK", 4)
-        patch.setattr("mmap.mmap", lambda *given, mmap=mmap.mmap: spilled.append(given) or mmap(*given))
+        patch.setattr("mmap.mmap", lambda *given, mmap=mmap.mmap, **more: spilled.append(given) or mmap(*given, **more))
         try:
             sudare.anonymize(drawn.arrow, drawn.policy, out=folder / "a.parquet", seed=1, memory="1GiB")
         except PolicyUnmetError:

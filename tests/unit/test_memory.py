@@ -101,7 +101,7 @@ def test_what_fits_is_not_spoken_of():
 def test_too_little_memory():
     demand = Demand(10**8, single=3, items=[7 * 10**8])
     with pytest.raises(
-        DataError, match=r"100,000,000 records need about \d+ MiB, and 4096 MiB are free.*--memory 3072MiB"
+        DataError, match=r"100,000,000 records need about \d+ GiB, and 4096 MiB are free.*--memory 3072MiB"
     ):
         check_fits(demand, 4 * GB)
     assert storage_limit(demand, parse_size("3072MiB")) > 0

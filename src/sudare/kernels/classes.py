@@ -18,15 +18,28 @@ def count_classes(classes, count):
 
 
 @kernel
-def sort_by_class(classes, starts):
-    """Return the rows by class, as they came within each, those of class c from ``starts[c]``; class -1 is left out."""
+def sort_by_class(classes, starts, result):
+    """Put the rows by class, as they came within each, those of class c from ``starts[c]``; class -1 is left out."""
     at = starts.copy()
-    result = np.empty(starts[-1], np.int64)
     for row in range(len(classes)):
         if classes[row] >= 0:
             result[at[classes[row]]] = row
             at[classes[row]] += 1
-    return result
+
+
+@kernel
+def tally_codes(codes, totals):
+    """Add up how often each code occurs."""
+    for row in range(len(codes)):
+        totals[codes[row]] += 1
+
+
+@kernel
+def number_rows(names, ranges, numbers, result):
+    """Give the rows of each range its number; ``names[row, 0]`` is the place of a row in ``result``."""
+    for index in range(len(ranges)):
+        for row in range(ranges[index, 0], ranges[index, 1]):
+            result[names[row, 0]] = numbers[index]
 
 
 @kernel

@@ -16,7 +16,7 @@ from sudare.kernels import disclosing as kernel
 from sudare.kernels import scattering, splits
 from sudare.methods.splitting import Ints, Job, Level, Worker
 from sudare.progress import Listener
-from sudare.table import ItemSets, Partition, Table
+from sudare.table import ItemSets, Partition, Table, chunks
 
 Reals = NDArray[np.float64]
 MARKS = 62
@@ -56,14 +56,15 @@ class SetJob(Job):
         for index, (column, forest) in enumerate(zip(self.sets, self.forests, strict=True)):
             self.shares[index, : len(forest.share)] = forest.share
             region = self.items[self.begin[index] : self.begin[index + 1]]
-            region[:] = column.items if column.taxonomy is None else column.taxonomy.path[column.items, -1]
-            held = np.diff(column.offsets).astype(np.uint32)
-            self.extra[:, self.cells[index]] = held << np.uint32(kernel.HIDDEN) | held
+            for part in chunks(len(region)):
+                codes = column.items[part]
+                region[part] = codes if column.taxonomy is None else column.taxonomy.path[codes, -1]
+            for part in chunks(self.records):
+                held = np.diff(column.offsets[part.start : part.stop + 1]).astype(np.uint32)
+                self.extra[part, self.cells[index]] = held << np.uint32(kernel.HIDDEN) | held
         self.ranks = self.storage.empty((len(self.sets), self.records), kind)
         self.part = self.storage.empty(self.records, kind)
         self.weights = np.array([column.weight for column in self.sets])
-        # what is known of all records from the start on: the losses that an order for all clusters compares
-        self.filled = np.array([int(np.count_nonzero(np.diff(column.offsets))) for column in self.sets])
 
     def root(self) -> Ints:
         """Return the line of the cluster that holds everything."""

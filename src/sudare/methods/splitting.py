@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from sudare.errors import PolicyUnmetError, UnsupportedError
 from sudare.kernels import ordering, sides
 from sudare.kernels import splits as kernel
+from sudare.kernels.classes import number_rows, tally_codes
 from sudare.models import Groups, Histograms, Requirements
 from sudare.progress import Listener, silent
-from sudare.table import SUPPRESSED, Column, Partition, Table, find_atoms
+from sudare.table import SUPPRESSED, Column, Partition, Table, chunks, find_atoms
 
 TRIES = 1000
 """How many of a cluster's best splits are tested at most, where more than row counts is required.
@@ -106,14 +107,14 @@ class Job:
         self.fill(table)
         self.axes = describe_axes(self.columns, sum(column.weight for column in table.sets.values()))
         self.places = ordering.most_places(self.axes.kind, np.diff(self.axes.start), len(self.rows))
-        self.totals = [np.bincount(column.codes, minlength=column.size).astype(np.int64) for column in self.tallied]
+        self.totals = [_totals(column) for column in self.tallied]
         self.budget = int(requirements.limit * table.rows + 1e-9)
         self.stopped = False
 
     def fill(self, table: Table) -> None:
         """Fill the rows: one for each atom, or one for each record where atoms would be as many."""
         everything = [*self.columns, *self.tallied]
-        atoms = find_atoms([c.codes for c in everything], [c.size for c in everything], table.rows)
+        atoms = find_atoms([c.codes for c in everything], [c.size for c in everything], table.rows, table.storage)
         width = len(self.columns)
         if atoms is None:
             self.fill_records(0)
@@ -133,7 +134,8 @@ class Job:
         self.amounts = self.storage.empty(self.records if self.columns else 0, np.uint32)
         self.amounts[:] = 1
         self.extra = self.storage.empty((self.records, 1 + len(self.tallied) + more), np.uint32)
-        self.extra[:, 0] = np.arange(self.records, dtype=np.uint32)
+        for part in chunks(self.records):
+            self.extra[part, 0] = np.arange(part.start, part.stop, dtype=np.uint32)
         for index, column in enumerate(self.tallied):
             self.extra[:, 1 + index] = column.codes
 
@@ -231,10 +233,11 @@ class Job:
         closed = closed[np.argsort(closed[:, 0])]
         ranges = np.concatenate([closed, dropped])  # every row is in one of them
         numbers = np.concatenate([np.arange(len(closed)), np.full(len(dropped), SUPPRESSED)]).astype(np.int32)
-        order = np.argsort(ranges[:, 0])
         of_line = self.storage.empty(len(self.rows), np.int32)
-        of_line[self.extra[:, 0]] = np.repeat(numbers[order], (ranges[:, 1] - ranges[:, 0])[order])
-        return Partition(of_line if self.of_row is None else of_line[self.of_row], len(closed))
+        number_rows(self.extra, ranges, numbers, of_line)
+        if self.of_row is None:
+            return Partition(of_line, len(closed))
+        return Partition(of_line.take(self.of_row, out=self.storage.empty(self.records, np.int32)), len(closed))
 
     def groups(self, rows: Ints, distinct: Sequence[Ints], listed: Sequence[tuple[Ints, Ints, Ints]]) -> Groups:
         """Put tallies of the carried columns into the form that models read."""
@@ -424,6 +427,14 @@ def describe_axes(columns: Sequence[Column], elsewhere: float = 0.0) -> ordering
         weight=np.array([column.weight for column in columns], dtype=np.float64),
         elsewhere=np.array([float(elsewhere)]),
     )
+
+
+def _totals(column: Column) -> Ints:
+    """Count the codes of a column."""
+    totals = np.zeros(column.size, dtype=np.int64)
+    for part in chunks(len(column)):
+        tally_codes(column.codes[part].astype(np.uint32), totals)
+    return totals
 
 
 def runs(amounts: Ints, most: int) -> Iterator[slice]:

@@ -5,7 +5,7 @@ from sudare.table.column import Column, ItemSets, smallest
 from sudare.table.cover import Cover, Generalized, OwnItems, SetCover, generalize, merge_alike
 from sudare.table.encode import encode_column, encode_items, looks_numeric, plain_numbers
 from sudare.table.recoding import SUPPRESSED, Partition, Recoding
-from sudare.table.storage import MEMORY, Storage
+from sudare.table.storage import MEMORY, Storage, chunks
 from sudare.table.table import Table
 from sudare.table.taxonomy import Taxonomy
 
@@ -24,6 +24,7 @@ __all__ = [
     "Storage",
     "Table",
     "Taxonomy",
+    "chunks",
     "encode_column",
     "encode_items",
     "find_atoms",

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.table.storage import MEMORY, Storage
+
 LARGEST_TABLE = 1 << 28
 """The most combinations of values that are counted in a table with a cell for each."""
 CELLS = 16
@@ -33,7 +35,9 @@ class Atoms:
     of_row: NDArray[np.integer[Any]]
 
 
-def find_atoms(columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: Sequence[int], rows: int) -> Atoms | None:
+def find_atoms(
+    columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: Sequence[int], rows: int, storage: Storage = MEMORY
+) -> Atoms | None:
     """Group records by all the given columns, whose numbers of codes are ``sizes``.
 
     Where there are not many more combinations of codes than records they are counted in a table of them, else keys are
@@ -45,21 +49,25 @@ def find_atoms(columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: Seque
     for size in sizes:
         span *= size
     if span <= min(max(CELLS * rows, 1 << 16), LARGEST_TABLE):
-        return _counted(columns, sizes, span, rows)
+        return _counted(columns, sizes, span, rows, storage)
     if rows > FEW and not _worthwhile(columns):
         return None
     return _gathered(columns, sizes, rows)
 
 
-def _counted(columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: list[int], span: int, rows: int) -> Atoms:
+def _counted(
+    columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: list[int], span: int, rows: int, storage: Storage
+) -> Atoms:
     """Count each combination in a cell of its own."""
     from sudare.kernels.classes import count_keys, number_keys
 
-    key = np.zeros(rows, dtype=np.uint32)
+    key = storage.empty(rows, np.uint32)
+    key[:] = 0
     for codes, size in zip(columns, sizes, strict=True):
         key *= np.uint32(size)
         key += codes
-    counts = np.zeros(span, dtype=np.uint32)
+    counts = storage.empty(span, np.uint32)
+    counts[:] = 0
     parts = min(os.cpu_count() or 1, 4) if rows > FEW else 1  # each counts the keys of its part of the table
     bounds = [span * part // parts for part in range(parts + 1)]
     with ThreadPoolExecutor(parts) as pool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sudare.table.column import Column, ItemSets
 from sudare.table.recoding import SUPPRESSED, Partition
+from sudare.table.storage import MEMORY, Storage, chunks
 from sudare.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -162,18 +163,21 @@ class Generalized:
     partition: Partition
     covers: Mapping[str, Cover | SetCover]
     own: Mapping[str, OwnItems] = field(default_factory=dict)
+    storage: Storage = MEMORY
 
     @cached_property
     def order(self) -> Ints:
         """The rows class by class, as they came within each, those of class ``g`` from ``start[g]``; made when used."""
-        return _by_class(self.partition, self.start)
+        return _by_class(self.partition, self.start, self.storage)
 
 
 def generalize(table: Table, partition: Partition) -> Generalized:
     """Cover each class."""
     sizes = partition.sizes
     start = np.concatenate(([0], np.cumsum(sizes)))
-    order = cache(lambda: _by_class(partition, start))  # only where a column needs it: it is as long as the table
+    order = cache(
+        lambda: _by_class(partition, start, table.storage)
+    )  # only where a column needs it: it is as long as the table
 
     def cover(column: Column | ItemSets) -> Cover | SetCover:
         if isinstance(column, ItemSets):
@@ -188,7 +192,7 @@ def generalize(table: Table, partition: Partition) -> Generalized:
     with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1) or 1) as pool:
         covers = dict(zip((column.name for column in columns), pool.map(cover, columns), strict=True))
     own = {name: _own_items(table.sets[name], cut, partition, int(start[-1])) for name, cut in partition.cuts.items()}
-    shown = Generalized(table.rows, partition.suppressed, sizes, start, partition, covers, own)
+    shown = Generalized(table.rows, partition.suppressed, sizes, start, partition, covers, own, table.storage)
     if order.cache_info().currsize:
         shown.__dict__["order"] = order()
     return shown
@@ -205,10 +209,12 @@ def _own_items(column: ItemSets, cut: Ints, partition: Partition, released: int)
     return OwnItems(column, lost / max(released, 1), int(disclosed))
 
 
-def _by_class(partition: Partition, start: Ints) -> Ints:
+def _by_class(partition: Partition, start: Ints, storage: Storage) -> Ints:
     from sudare.kernels.classes import sort_by_class
 
-    return np.asarray(sort_by_class(partition.classes, start))
+    order = storage.empty(int(start[-1]), np.int64)
+    sort_by_class(partition.classes, start, order)
+    return order
 
 
 def _extremes(column: Column, partition: Partition) -> Cover:
@@ -217,7 +223,7 @@ def _extremes(column: Column, partition: Partition) -> Cover:
 
     low = np.full(partition.count, column.size, np.uint32)
     high = np.zeros(partition.count, np.uint32)
-    for part in _chunks(len(partition.classes)):
+    for part in chunks(len(partition.classes)):
         # one type for all columns: each other one would be compiled anew
         spread_extremes(column.codes[part].astype(np.uint32), partition.classes[part], low, high)
     two = low != high
@@ -235,14 +241,9 @@ def _categories(column: Column, partition: Partition, order: Callable[[], Ints],
     if column.size > WORD:
         return Cover(column, *distinct_codes(column.codes.astype(np.uint32), order(), start, column.size))
     bits = np.zeros(partition.count, np.uint64)
-    for part in _chunks(len(partition.classes)):
+    for part in chunks(len(partition.classes)):
         spread_bits(column.codes[part].astype(np.uint32), partition.classes[part], bits)
     return Cover(column, *list_bits(bits))
-
-
-def _chunks(rows: int, step: int = 1 << 20) -> Iterator[slice]:
-    for first in range(0, rows, step):
-        yield slice(first, first + step)
 
 
 def _in_common(column: ItemSets, order: Ints, start: Ints) -> SetCover:

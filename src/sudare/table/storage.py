@@ -11,6 +11,7 @@ import os
 import tempfile
 import threading
 import weakref
+from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,12 @@ class Storage:
 
 MEMORY = Storage()
 """Without a limit."""
+
+
+def chunks(rows: int, step: int = 1 << 20) -> Iterator[slice]:
+    """Cut a long array into slices, for steps that need a copy of what they work on."""
+    for first in range(0, rows, step):
+        yield slice(first, min(first + step, rows))
 
 
 class Growing:
