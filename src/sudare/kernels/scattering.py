@@ -163,7 +163,7 @@ def scatter(rows, extra, items, clusters, way, part, cells, share, family, lines
     of the children are written to ``lines``. ``places``, ``spare`` and ``spare_items`` have room for the largest.
     """
     begin, records, nodes, left_out = family.begin, family.records, family.node, family.left_out
-    sets, width, others = len(cells), rows.shape[1], extra.shape[1]
+    sets = len(cells)
     at = np.zeros(1, np.int64)
     for cluster in range(len(clusters)):
         if way[cluster] < 0:
@@ -221,21 +221,21 @@ def scatter(rows, extra, items, clusters, way, part, cells, share, family, lines
             child = np.int64(part[row])
             places[row - first] = at[child]
             at[child] += 1
-        for row in range(first, last):
-            to = np.int64(places[row - first]) * others
-            for b in range(others):
-                spare[to + b] = extra[row, b]
-        for row in range(first, last):
-            for b in range(others):
-                extra[row, b] = spare[(row - first) * others + b]
-        if width > 0:
-            for row in range(first, last):
-                to = np.int64(places[row - first]) * width
-                for b in range(width):
-                    spare[to + b] = rows[row, b]
-            for row in range(first, last):
-                for b in range(width):
-                    rows[row, b] = spare[(row - first) * width + b]
+        _move(extra, places, spare, first, last)
+        _move(rows, places, spare, first, last)
+
+
+@kernel
+def _move(matrix, places, spare, first, last):
+    """Put each of the rows from ``first`` to ``last`` where ``places`` says, counted from the first."""
+    width = matrix.shape[1]
+    for row in range(first, last):
+        to = np.int64(places[row - first]) * width
+        for cell in range(width):
+            spare[to + cell] = matrix[row, cell]
+    for row in range(first, last):
+        for cell in range(width):
+            matrix[row, cell] = spare[(row - first) * width + cell]
 
 
 @kernel
