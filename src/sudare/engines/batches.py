@@ -169,9 +169,22 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
         return pa.large_binary()
     if pa.types.is_float16(kind):
         return pa.float32()
-    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        return pa.large_list(kind.value_type)
+    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind) or pa.types.is_large_list(kind):
+        return pa.large_list(_plain_type(kind.value_type))
+    if pa.types.is_list(kind):
+        return pa.list_(_plain_type(kind.value_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_plain_type(kind.value_type), kind.list_size)
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(field.name, _plain_type(field.type)) for field in kind])
     return kind
+
+
+def _has_list_views(kind: pa.DataType) -> bool:
+    """Say whether a type is made of views of lists, at any depth."""
+    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        return True
+    return any(_has_list_views(kind.field(place).type) for place in range(kind.num_fields))
 
 
 def _plain_schema(schema: pa.Schema) -> pa.Schema:
@@ -185,7 +198,7 @@ def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
         kind = _plain_type(cells.type)
         if kind == cells.type:
             arrays.append(cells)
-        elif pa.types.is_large_list(kind):
+        elif _has_list_views(cells.type):
             arrays.append(pa.array(cells.to_pylist(), kind))  # Arrow's own cast of these gives lists with wrong ends
         else:
             arrays.append(cells.cast(kind))

@@ -35,6 +35,13 @@ def tally_codes(codes, totals):
 
 
 @kernel
+def look_up(values, places, result):
+    """Put the value at each place into ``result``."""
+    for index in range(len(places)):
+        result[index] = values[places[index]]
+
+
+@kernel
 def number_rows(names, ranges, numbers, result):
     """Give the rows of each range its number; ``names[row, 0]`` is the place of a row in ``result``."""
     for index in range(len(ranges)):
@@ -322,8 +329,8 @@ def gather_keys(keys, of_row):
 def cut_sets(offsets, items, rows, cut, missing, ends, found, null):
     """Show the items of some records as the nodes that ``cut`` gives them, each once, -1 not at all.
 
-    Those of record ``rows[i]`` end in ``found`` before ``ends[i + 1]``; ``null`` is set where they are ``missing``. The
-    codes below a node follow one another, so that a node which was shown already is the last one.
+    Those of record ``rows[i]`` end in ``found`` before ``ends[i + 1]``; ``null`` is set where they are ``missing``, and
+    that is shown. The codes below a node follow one another, so that a node which was shown already is the last one.
     """
     at = 0
     for index in range(len(rows)):
@@ -332,7 +339,7 @@ def cut_sets(offsets, items, rows, cut, missing, ends, found, null):
         for place in range(offsets[rows[index]], offsets[rows[index] + 1]):
             node = cut[items[place]]
             if np.int64(items[place]) == missing:
-                null[index] = True
+                null[index] = node >= 0
             elif node >= 0 and (at == first or found[at - 1] != node):
                 found[at] = node
                 at += 1

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sudare.errors import PolicyUnmetError, UnsupportedError
 from sudare.kernels import ordering, sides
 from sudare.kernels import splits as kernel
-from sudare.kernels.classes import number_rows, tally_codes
+from sudare.kernels.classes import look_up, number_rows, tally_codes
 from sudare.models import Groups, Histograms, Requirements
 from sudare.progress import Listener, silent
 from sudare.table import SUPPRESSED, Column, Partition, Table, chunks, find_atoms
@@ -237,7 +237,9 @@ class Job:
         number_rows(self.extra, ranges, numbers, of_line)
         if self.of_row is None:
             return Partition(of_line, len(closed))
-        return Partition(of_line.take(self.of_row, out=self.storage.empty(self.records, np.int32)), len(closed))
+        classes = self.storage.empty(self.records, np.int32)
+        look_up(of_line, self.of_row, classes)
+        return Partition(classes, len(closed))
 
     def groups(self, rows: Ints, distinct: Sequence[Ints], listed: Sequence[tuple[Ints, Ints, Ints]]) -> Groups:
         """Put tallies of the carried columns into the form that models read."""

@@ -75,9 +75,10 @@ def top_down(
     ``split`` is how a cluster chooses among its splits, ``order`` whether clusters choose for themselves, ``items``,
     ``remainder`` and ``beta`` how item sets are split. ``seed`` is there for the common signature: nothing is drawn.
     """
+    from sudare.kernels.combinations import count_items
     from sudare.kernels.splits import LEAST_LOSS, WIDEST
     from sudare.methods.disclosing import Choices, job_with
-    from sudare.methods.km_items import cut_items
+    from sudare.methods.km_items import HIDDEN, cut_items
 
     del seed
     free = [name for name in table.sets if requirements.free(name)]
@@ -98,5 +99,10 @@ def top_down(
         limits = [model for model in requirements.of_columns if model.column == name]
         # one cut for all of them: combinations that are frequent enough for the strictest are so for the others
         k, m = max(model.k for model in limits), max(model.m for model in limits)
-        cuts[name] = cut_items(table.sets[name], k, m, rows=kept, progress=progress)
+        sets = table.sets[name]
+        cuts[name] = cut_items(sets, k, m, rows=kept, progress=progress)
+        held = count_items(sets.offsets, sets.items, kept, sets.size)
+        cuts[name][held == 0] = HIDDEN  # of records that are left out nothing is told, not even which items there are
+        if sets.missing and held[sets.missing_code] < k:
+            cuts[name][sets.missing_code] = HIDDEN  # that a set is missing is as rare as an item may not be
     return replace(partition, cuts=cuts)

@@ -111,10 +111,14 @@ class Requirements:
     def free(self, column: str) -> bool:
         """Say whether an item-set column takes no part in the groups: k^m-anonymity alone limits it.
 
-        That is so if every model of groups is k-anonymity on columns among which it is not.
+        That is so if every model of groups is k-anonymity of records, on columns among which it is not. Where people
+        are counted it is not: numbers that tell them apart within a group would link the sets that they show.
         """
         return any(model.column == column for model in self.of_columns) and all(
-            isinstance(model, KAnonymity) and model.columns is not None and column not in model.columns
+            isinstance(model, KAnonymity)
+            and model.count == "rows"
+            and model.columns is not None
+            and column not in model.columns
             for model in self.of_groups
         )
 

@@ -133,5 +133,6 @@ def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_large_list(kind):
         return pa.large_list(_without_dictionaries(kind.value_type))
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_dictionaries(field.type)) for field in kind])
+        # anew: what a source notes down about a field stays behind
+        return pa.struct([pa.field(field.name, _without_dictionaries(field.type)) for field in kind])
     return kind

@@ -61,13 +61,11 @@ def _counted(
     """Count each combination in a cell of its own."""
     from sudare.kernels.classes import count_keys, number_keys
 
-    key = storage.empty(rows, np.uint32)
-    key[:] = 0
+    key = storage.zeros(rows, np.uint32)
     for codes, size in zip(columns, sizes, strict=True):
         key *= np.uint32(size)
         key += codes
-    counts = storage.empty(span, np.uint32)
-    counts[:] = 0
+    counts = storage.zeros(span, np.uint32)
     parts = min(os.cpu_count() or 1, 4) if rows > FEW else 1  # each counts the keys of its part of the table
     bounds = [span * part // parts for part in range(parts + 1)]
     with ThreadPoolExecutor(parts) as pool:

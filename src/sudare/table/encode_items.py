@@ -110,7 +110,9 @@ class ItemsEncoder:
         return cells
 
     def _no_list(self, kind: pa.DataType) -> DataError:
-        return DataError(Problem(f"column '{self.name}'", f"holds {kind}, which is not a list of items."))
+        # without what is inside the type: the names of a struct's fields may be data
+        shown = str(kind).partition("<")[0]
+        return DataError(Problem(f"column '{self.name}'", f"holds {shown}, which is not a list of items."))
 
     def _ranks(self, raw: Raw) -> tuple[pa.Array, NDArray[np.uint32]]:
         """Return the distinct items by their text, and what each raw code becomes: the largest number for none."""

@@ -34,7 +34,10 @@ def plain_cells(name: str, cells: pa.Array) -> pa.Array:
     if pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return cells
     if not (pa.types.is_null(kind) or pa.types.is_string_view(kind) or _on_axis(kind)):
-        raise DataError(Problem(f"column '{name}'", f"holds {kind}, which is neither text, numbers, dates nor a list."))
+        shown = str(kind).partition("<")[0]  # the names of a struct's fields may be data
+        raise DataError(
+            Problem(f"column '{name}'", f"holds {shown}, which is neither text, numbers, dates nor a list.")
+        )
     if pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_decode()
     if pa.types.is_null(kind) or pa.types.is_string_view(kind):

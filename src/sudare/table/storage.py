@@ -11,7 +11,7 @@ import os
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,13 @@ class Storage:
         # an array may be forgotten at any moment, also while this very thread counts another one
         self._counting = threading.RLock()
 
-    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an array of zeros; what is never written to takes no room."""
+        return self.empty(shape, dtype, np.zeros)  # a new file, too, reads as zeros
+
+    def empty(
+        self, shape: int | tuple[int, ...], dtype: DTypeLike, make: Callable[..., NDArray[Any]] = np.empty
+    ) -> NDArray[Any]:
         """Return an array whose content is undefined."""
         kind = np.dtype(dtype)
         size = kind.itemsize * (shape if isinstance(shape, int) else prod(shape))
@@ -45,7 +51,7 @@ class Storage:
             self.held += size if in_memory else 0
             self.spilled += 0 if in_memory else size
         if in_memory:
-            array: NDArray[Any] = np.empty(shape, kind)
+            array = make(shape, kind)
             weakref.finalize(array, self._forget, size)
             return array
         with tempfile.TemporaryFile(dir=self.folder) as file:  # has no name from the start where the system can do that
