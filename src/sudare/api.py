@@ -17,6 +17,7 @@ from sudare import memory as sizes
 from sudare.audit import AuditReport, audit_release
 from sudare.errors import (
     AuditFailedError,
+    ParameterError,
     PolicyError,
     Problem,
     TargetError,
@@ -94,6 +95,8 @@ def anonymize(
     checked = load_policy(policy)
     entry, options = _method(checked, method)
     limit = None if memory is None else sizes.parse_size(memory)
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
+        raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
     target = Path(out) if out is not None else None
     if target is not None:
         _check_out(target, data, policy, checked)

@@ -108,7 +108,7 @@ def anonymize(
         str | None, typer.Option("--method", "-m", help="Use this method instead of the policy's.")
     ] = None,
     memory: Annotated[
-        str | None, typer.Option("--memory", help="Use no more than this, such as 4GiB; files hold the rest.")
+        str | None, typer.Option("--memory", help="Use about this much, such as 4GiB; files hold the rest.")
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -74,11 +74,11 @@ class Demand:
 def parse_size(size: int | str) -> int:
     """Return a number of bytes, from a number or a text such as 4GiB, 500MB or 4G (G is GiB, GB is a thousand MB)."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(iB|B)?\s*", str(size), re.IGNORECASE)
-    if isinstance(size, bool) or found is None or float(found[1]) <= 0:
+    if isinstance(size, bool) or found is None or not 0 < float(found[1]) < 1 << 60:
         shown = size if isinstance(size, int | float) else f"'{size}'"
         raise ParameterError(Problem("memory", f"is a size; got {shown}.", "write it as in 4GiB, 500MB or 4G."))
     unit = 1000 if (found[3] or "").upper() == "B" and found[2] else 1024
-    return int(float(found[1]) * unit ** _UNITS[found[2].upper()])
+    return min(int(float(found[1]) * unit ** _UNITS[found[2].upper()]), 1 << 60)
 
 
 def show_size(size: int) -> str:

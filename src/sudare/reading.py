@@ -73,7 +73,14 @@ def encode(
     leaving = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
     kinds = {name: source.schema.field(name).type for name in leaving}
     carried = Carried(pa.schema([field for field in kinds.items() if _can_be_carried(field[1])]), storage)
-    wrong: dict[str, tuple[Problem, ...]] = {}
+    wrong: dict[str, tuple[Problem, ...]] = {
+        name: (
+            Problem(f"column '{name}'", f"holds lists, which are not {policy.columns[name].kind}.", "say kind: items."),
+        )
+        for name in encoders
+        if policy.columns[name].kind in ("numeric", "categorical")
+        and pa.types.is_nested(source.schema.field(name).type)
+    }
 
     def attempt(name: str, work: Callable[[], Any]) -> Any:
         try:

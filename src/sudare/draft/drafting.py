@@ -141,8 +141,11 @@ def _diversity(sensitive: Iterable[str], facts: Mapping[str, Facts]) -> list[str
 def _item_sets(names: list[str], k: int) -> list[str]:
     if not names:
         return []
-    note = "  # If an intruder knows at most m items of a person rather than all, this can be asked for as well:"
-    return [note, *(f"  # - {{model: km-anonymity, k: {k}, m: 2, column: {_scalar(name)}}}" for name in names)]
+    notes = [
+        "  # If an intruder knows at most m items of a person rather than all, more can be shown: give the k-anonymity",
+        "  # above `columns: [...]` without the item sets (and let it count rows), and ask instead for",
+    ]
+    return [*notes, *(f"  # - {{model: km-anonymity, k: {k}, m: 2, column: {_scalar(name)}}}" for name in names)]
 
 
 def _closing() -> str:

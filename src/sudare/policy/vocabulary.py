@@ -42,7 +42,7 @@ def _known_encoding(name: str) -> str:
 _Delimiter = Annotated[str, AfterValidator(_one_mark)]
 _Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 _Positive = Annotated[_Real, Field(gt=0)]
-_Count = Annotated[int, Field(strict=True, ge=2)]
+_Count = Annotated[int, Field(strict=True, ge=2, le=10**9)]
 
 
 class HierarchySpec(Part):
@@ -97,6 +97,8 @@ class ColumnSpec(Part):
     def _consistent(self) -> ColumnSpec:
         if self.separator is not None and self.kind != "items":
             raise ValueError("separator belongs to kind: items")
+        if self.order is not None and self.kind == "items":
+            raise ValueError("order ranks single values, and does not belong to kind: items")
         if self.order is not None and len(set(self.order)) != len(self.order):
             raise ValueError("order names a value twice")
         return self
@@ -185,7 +187,7 @@ class KmAnonymitySpec(_Requirement):
 
     model: Literal["km-anonymity"]
     k: _Count
-    m: Annotated[int, Field(strict=True, ge=1)]
+    m: Annotated[int, Field(strict=True, ge=1, le=65_535)]  # a record has no more items
     column: str
 
 
