@@ -623,11 +623,17 @@ def test_common_items(seed):
     records, order, begin = random_classes(seed, 1 + seed % 9)
     offsets, items = as_sets(records)
     classes = len(begin) - 1
-    room = np.concatenate(([0], np.cumsum(np.diff(offsets)[order[begin[:-1]]]))).astype(np.int64)
+    of_row = np.empty(len(order), np.int32)
+    of_row[order] = np.repeat(np.arange(classes), np.diff(begin))
+    lengths = np.full(classes, -1, np.int64)
+    sharing.first_lengths(offsets, of_row, lengths)
+    assert lengths.tolist() == [len(records[min(order[low:high])]) for low, high in pairwise(begin.tolist())]
+    room = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     found = np.full(room[-1] + 1, -1, np.int64)
-    share, disclosed = np.full(classes, -1.0), np.full(classes, -1, np.int64)
+    inverse, filled, disclosed = np.zeros(classes), np.zeros(classes, np.int64), np.full(classes, -1, np.int64)
     for first, last in ((0, classes // 2), (classes // 2, classes)):  # in two parts, as two threads do it
-        sharing.common_items(offsets, items, order, begin, first, last, room, found, share, disclosed)
+        sharing.common_items(offsets, items, of_row, first, last, room, found, disclosed, filled, inverse)
+    share = (filled - disclosed * inverse) / np.diff(begin)
     ends = np.concatenate(([0], np.cumsum(disclosed))).astype(np.int64)
     packed = np.empty(ends[-1], np.int64)
     sharing.squeeze(room, found, disclosed, ends, packed)

@@ -8,38 +8,46 @@ from sudare.kernels.ordering import ZERO, kernel
 
 
 @kernel
-def common_items(offsets, items, order, starts, first_class, last_class, begin, found, share, disclosed):
-    """Find the items that all records of each class hold; ``order`` lists the rows class by class.
+def first_lengths(offsets, classes, lengths):
+    """Put the number of items of the first record of each class into ``lengths``, which is -1 where none was seen."""
+    for row in range(len(classes)):
+        group = classes[row]
+        if group >= 0 and lengths[group] < 0:
+            lengths[group] = offsets[row + 1] - offsets[row]
 
-    The items of class c go to ``found``, from ``begin[c]``; they are at most those of its first record, so that
-    ``begin`` is given and ``disclosed[c]`` tells how many there are. ``share[c]`` becomes the mean over the records of
-    the share of their items that stay hidden, 0 for an empty set.
+
+@kernel
+def common_items(offsets, items, classes, first_class, last_class, begin, found, counts, filled, inverse):
+    """Find the items that all records of each class hold, walking over the records as they stand.
+
+    Classes from ``first_class`` below ``last_class`` are looked at. What class c has in common goes to ``found``, from
+    ``begin[c]``: at first the items of its first record, then those of them that the next one holds, too, and so on.
+    ``counts[c]``, -1 before, tells how many there are; ``filled`` and ``inverse`` count the records with items, and
+    add up one by the number of them.
     """
-    for group in range(first_class, last_class):
-        low, high = starts[group], starts[group + 1]
-        row = order[low]
-        at = begin[group]
-        count = offsets[row + 1] - offsets[row]
-        for index in range(count):
-            found[at + index] = items[offsets[row] + index]
-        inverse, filled = 0.0, ZERO
-        for place in range(low, high):
-            row = order[place]
-            left, right = offsets[row], offsets[row + 1]
-            if right > left:
-                inverse += 1.0 / (right - left)
-                filled += 1
-            kept = ZERO
-            for index in range(count):  # both are sorted
-                item = found[at + index]
-                while left < right and items[left] < item:
-                    left += 1
-                if left < right and items[left] == item:
-                    found[at + kept] = item
-                    kept += 1
-            count = kept
-        disclosed[group] = count
-        share[group] = (filled - count * inverse) / (high - low)
+    for row in range(len(classes)):
+        group = np.int64(classes[row])
+        if group < first_class or group >= last_class:
+            continue
+        left, right, at = offsets[row], offsets[row + 1], begin[group]
+        if right > left:
+            filled[group] += 1
+            inverse[group] += 1.0 / (right - left)
+        count = counts[group]
+        if count < 0:
+            for index in range(right - left):
+                found[at + index] = items[left + index]
+            counts[group] = right - left
+            continue
+        kept = ZERO
+        for index in range(count):  # both are sorted
+            item = found[at + index]
+            while left < right and items[left] < item:
+                left += 1
+            if left < right and items[left] == item:
+                found[at + kept] = item
+                kept += 1
+        counts[group] = kept
 
 
 @kernel

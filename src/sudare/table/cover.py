@@ -181,13 +181,13 @@ def generalize(table: Table, partition: Partition) -> Generalized:
 
     def cover(column: Column | ItemSets) -> Cover | SetCover:
         if isinstance(column, ItemSets):
-            return _in_common(column, order(), start)
+            return _in_common(column, partition, order, start)
         if column.taxonomy is None and column.positions is None:
             return _categories(column, partition, order, start)
         return _extremes(column, partition)
 
     columns = [column for name, column in table.quasi.items() if name not in partition.cuts]
-    if any(isinstance(column, ItemSets) for column in columns):
+    if any(isinstance(column, ItemSets) and column.taxonomy is not None for column in columns):
         order()  # once, before there are threads
     with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1) or 1) as pool:
         covers = dict(zip((column.name for column in columns), pool.map(cover, columns), strict=True))
@@ -246,38 +246,47 @@ def _categories(column: Column, partition: Partition, order: Callable[[], Ints],
     return Cover(column, *list_bits(bits))
 
 
-def _in_common(column: ItemSets, order: Ints, start: Ints) -> SetCover:
-    """Find what all records of each class hold; ``order`` lists the rows class by class."""
-    from sudare.kernels.sharing import common_items, common_nodes, squeeze
+def _in_common(column: ItemSets, partition: Partition, order: Callable[[], Ints], start: Ints) -> SetCover:
+    """Find what all records of each class hold; ``order`` lists the rows class by class, which only trees need."""
+    from sudare.kernels.sharing import common_items, common_nodes, first_lengths, squeeze
 
     classes = len(start) - 1
-    share, disclosed = np.zeros(classes), np.zeros(classes, np.int64)
-    first = order[start[:-1]]
-    levels = 1 if column.taxonomy is None else column.taxonomy.path.shape[1] - 1
-    # a class shows no more than its first record holds, at each level
-    most = (column.offsets[first + 1] - column.offsets[first]) * levels
-    begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(most)))
-    found = np.empty(int(begin[-1]), np.int64)
+    sizes = np.diff(start)
     # one type where that costs little: each other one would be compiled anew
     items = column.items if len(column.items) > LARGE else column.items.astype(np.uint32, copy=False)
-    shown = disclosed if column.taxonomy is None else np.zeros(classes, np.int64)
-
-    def find(low: int, high: int) -> None:
-        given = (column.offsets, items, order, start, low, high)
-        if column.taxonomy is None:
-            common_items(*given, begin, found, share, disclosed)
-        else:
-            common_nodes(*given, column.taxonomy.path, column.taxonomy.share, begin, found, shown, share, disclosed)
-
+    lengths = np.full(classes, -1, np.int64)
+    first_lengths(column.offsets, partition.classes, lengths)
+    levels = 1 if column.taxonomy is None else column.taxonomy.path.shape[1] - 1
+    # a class shows no more than its first record holds, at each level
+    begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths * levels)))
+    found = np.empty(int(begin[-1]), np.int64)
+    share, disclosed = np.zeros(classes), np.full(classes, -1, np.int64)
     parts = os.cpu_count() or 1
     bounds = np.searchsorted(start, start[-1] * np.arange(parts + 1) // parts)
     bounds[0], bounds[-1] = 0, classes
+    if column.taxonomy is None:
+        shown, filled = disclosed, np.zeros(classes, np.int64)
+
+        def find(low: int, high: int) -> None:
+            given = (column.offsets, items, partition.classes, low, high)
+            common_items(*given, begin, found, disclosed, filled, share)
+
+    else:
+        shown, rows = np.zeros(classes, np.int64), order()
+        path, weight = column.taxonomy.path, column.taxonomy.share
+
+        def find(low: int, high: int) -> None:
+            given = (column.offsets, items, rows, start, low, high)
+            common_nodes(*given, path, weight, begin, found, shown, share, disclosed)
+
     with ThreadPoolExecutor(parts) as pool:
         list(pool.map(find, bounds[:-1].tolist(), bounds[1:].tolist()))
+    if column.taxonomy is None:
+        share = (filled - disclosed * share) / sizes  # share held the sums of 1 / items until here
     ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(shown)))
     nodes = np.empty(int(ends[-1]), np.int64)
     squeeze(begin, found, shown, ends, nodes)
-    return SetCover(column, ends, nodes, share, disclosed * np.diff(start))
+    return SetCover(column, ends, nodes, share, disclosed * sizes)
 
 
 def merge_alike(partition: Partition, shown: Generalized) -> Partition:
