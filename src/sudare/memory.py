@@ -20,8 +20,8 @@ FLOOR = 256 << 20
 RESERVE = 640 << 20
 """What is left for the libraries and for the buffers of reading and writing where the rest is limited."""
 
-FLOOR_PER_ROW = 12
-"""What must be at hand for each record even if all else is in files: its place, its class, and what moves it there."""
+FLOOR_PER_ROW = 20
+"""What must be at hand for each record even if all else is in files: its share of the lines of clusters and classes."""
 
 ITEMS_PER_SET = 8
 """The items that a record is taken to hold where a source does not tell."""

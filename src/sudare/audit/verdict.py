@@ -96,7 +96,10 @@ class AuditReport:
 
 
 def _plain(figure: Figure) -> Any:
-    return dict(figure) if isinstance(figure, Mapping) else figure
+    """Return a figure for a report, with twelve digits: a database does not add up in the same order every time."""
+    if isinstance(figure, Mapping):
+        return {name: _plain(part) for name, part in figure.items()}
+    return float(f"{figure:.12g}") if isinstance(figure, float) else figure
 
 
 def _shown(figure: Figure) -> str:
