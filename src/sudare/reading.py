@@ -17,8 +17,7 @@ from sudare.memory import Demand, available
 from sudare.models import named_codes
 from sudare.policy import AlphaKAnonymitySpec, ColumnSpec, Policy, TClosenessSpec
 from sudare.progress import Listener, silent
-from sudare.release import kind_name
-from sudare.table import MEMORY, Column, ItemSets, Storage, Table, looks_numeric
+from sudare.table import MEMORY, Column, ItemSets, Storage, Table, kind_name, looks_numeric
 from sudare.table.encode import ColumnEncoder, ItemsEncoder
 from sudare.table.encode_carried import Carried
 

@@ -23,8 +23,6 @@ MARKS = 62
 """Attributes that are closed for a cluster are marked in cells of its line, so many in each."""
 SMALL_SPARE = 1 << 22
 """Working space of so many numbers is kept, however little of it is used."""
-LONGEST = (1 << kernel.HIDDEN) - 1
-"""The most items that one record can have."""
 
 
 @dataclass(frozen=True)

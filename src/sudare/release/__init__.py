@@ -4,7 +4,7 @@ from sudare.release.carried import plain_type
 from sudare.release.cells import Anything, Cell, Choice, Interval, parse_cell
 from sudare.release.placing import certificate_path, place, private_folder
 from sudare.release.render import Rows, render
-from sudare.release.writing import check_target, is_text, kind_name, write_batches
+from sudare.release.writing import check_target, is_text, write_batches
 
 __all__ = [
     "Anything",
@@ -15,7 +15,6 @@ __all__ = [
     "certificate_path",
     "check_target",
     "is_text",
-    "kind_name",
     "parse_cell",
     "place",
     "plain_type",

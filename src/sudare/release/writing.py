@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from sudare.errors import Problem, TargetError
 from sudare.release.placing import certificate_path, check_folder
+from sudare.table import kind_name
 
 ENDINGS = {".csv": ",", ".tsv": "\t", ".parquet": "", ".arrow": "", ".feather": "", ".ipc": ""}
 _LONGEST_TEXT = (1 << 31) - 1
@@ -180,11 +181,6 @@ def _write_text(schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path
             if failed:
                 raise failed[0] from None
             raise
-
-
-def kind_name(kind: pa.DataType) -> str:
-    """Return a type's name without what is inside it: the names of a struct's fields may be data."""
-    return str(kind).partition("<")[0]
 
 
 def _as_text(name: str, column: pa.Array) -> pa.Array:

@@ -1,7 +1,7 @@
 """The table model: encoded columns, item sets, taxonomies, atoms, and what a method decides about them."""
 
 from sudare.table.atoms import Atoms, find_atoms
-from sudare.table.column import Column, ItemSets, smallest
+from sudare.table.column import Column, ItemSets, kind_name, smallest
 from sudare.table.cover import Cover, Generalized, OwnItems, SetCover, generalize, merge_alike
 from sudare.table.encode import encode_column, encode_items, looks_numeric, plain_numbers
 from sudare.table.recoding import SUPPRESSED, Partition, Recoding
@@ -29,6 +29,7 @@ __all__ = [
     "encode_items",
     "find_atoms",
     "generalize",
+    "kind_name",
     "looks_numeric",
     "merge_alike",
     "plain_numbers",

@@ -122,3 +122,8 @@ class ItemSets:
 def smallest(codes: NDArray[np.integer[Any]], size: int) -> NDArray[np.unsignedinteger[Any]]:
     """Return the codes in the smallest unsigned type that can hold ``size`` different ones."""
     return codes.astype(np.min_scalar_type(max(size - 1, 0)), copy=False)
+
+
+def kind_name(kind: pa.DataType) -> str:
+    """Return a type's name without what is inside it: the names of a struct's fields may be data."""
+    return str(kind).partition("<")[0]

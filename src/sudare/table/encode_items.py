@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.errors import DataError, Problem
-from sudare.table.column import ItemSets
+from sudare.table.column import ItemSets, kind_name
 from sudare.table.encode_cells import Cells
 from sudare.table.encode_raw import Codes, Raw, blocks, chunks
 from sudare.table.encode_values import plain_cells
@@ -110,9 +110,7 @@ class ItemsEncoder:
         return cells
 
     def _no_list(self, kind: pa.DataType) -> DataError:
-        # without what is inside the type: the names of a struct's fields may be data
-        shown = str(kind).partition("<")[0]
-        return DataError(Problem(f"column '{self.name}'", f"holds {shown}, which is not a list of items."))
+        return DataError(Problem(f"column '{self.name}'", f"holds {kind_name(kind)}, which is not a list of items."))
 
     def _ranks(self, raw: Raw) -> tuple[pa.Array, NDArray[np.uint32]]:
         """Return the distinct items by their text, and what each raw code becomes: the largest number for none."""

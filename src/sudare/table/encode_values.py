@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.errors import DataError, Problem
+from sudare.table.column import kind_name
 from sudare.table.encode_raw import Raw
 
 _INTEGER = r"^[+-]?\d{1,18}$"
@@ -34,10 +35,8 @@ def plain_cells(name: str, cells: pa.Array) -> pa.Array:
     if pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return cells
     if not (pa.types.is_null(kind) or pa.types.is_string_view(kind) or _on_axis(kind)):
-        shown = str(kind).partition("<")[0]  # the names of a struct's fields may be data
-        raise DataError(
-            Problem(f"column '{name}'", f"holds {shown}, which is neither text, numbers, dates nor a list.")
-        )
+        what = f"holds {kind_name(kind)}, which is neither text, numbers, dates nor a list."
+        raise DataError(Problem(f"column '{name}'", what))
     if pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_decode()
     if pa.types.is_null(kind) or pa.types.is_string_view(kind):
