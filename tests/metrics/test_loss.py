@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sudare.hierarchies import build
 from sudare.metrics import METRICS, Loss
 from sudare.policy import HierarchySpec
-from sudare.table import SUPPRESSED, Partition, Table, encode_column, generalize
+from sudare.table import SUPPRESSED, Partition, Table, cut_at, encode_column, generalize
 
 TREE = {"*": {"hot": ["red", "amber"], "cold": ["blue", "green", "grey"], "none": ["white"]}}
 COLORS = [color for group in TREE["*"].values() for color in group]
@@ -155,6 +155,27 @@ def test_every_metric_is_what_its_definition_says(drawn):
     assert found["average_class_size"].total == pytest.approx(mean(sizes))
 
 
+@settings(deadline=None, max_examples=200)
+@given(partitioned(), st.booleans())
+def test_a_masked_record_loses_what_a_suppressed_one_does(drawn, cutting):
+    cells, classes = drawn
+    types = {"number": pa.float64(), "set": pa.string(), "tree": pa.string()}
+    columns = [
+        column(name, pa.array(cells[name], types[name]), {"tree": TREE} if name == "tree" else None) for name in cells
+    ]
+    if cutting:  # each record is a class, and shows what it would show with all others
+        classes = [SUPPRESSED if c < 0 else sum(other >= 0 for other in classes[:row]) for row, c in enumerate(classes)]
+    cuts = {c.name: cut_at(c, 1) for c in columns} if cutting else {}
+    count = max(classes) + 1
+    masked = [count if c == SUPPRESSED else c for c in classes]
+    table = Table(len(classes), {c.name: c for c in columns})
+    out = generalize(table, Partition(np.array(classes), count, cuts))
+    within = generalize(table, Partition(np.array(masked), max(masked) + 1, cuts, masked=SUPPRESSED in classes))
+    assert (out.suppressed, out.masked) == (within.masked, within.suppressed)
+    for name, metric in METRICS.items():
+        assert metric(within) == metric(out), name
+
+
 # ---- tables worked out by hand
 
 AGES = [20, 30, 40, 60]
@@ -199,6 +220,38 @@ def test_a_suppressed_record_loses_everything():
     assert found["arx"].attributes["age"] == pytest.approx(((3 * 3 / 4 + 1) / 4 - 1 / 4) / (3 / 4))
     assert found["discernibility"].total == 9 + 4
     assert found["average_class_size"].total == 3
+
+
+def test_a_masked_record_is_in_the_release_and_in_no_class():
+    columns = [column("age", AGES), column("hue", HUES, {"tree": TREE})]
+    table = Table(4, {c.name: c for c in columns})
+    given_table = generalize(table, Partition(np.array([0, 0, 0, 1]), 2, masked=True))
+    found = {name: metric(given_table) for name, metric in METRICS.items()}
+    assert (given_table.suppressed, given_table.masked, given_table.sizes.tolist()) == (0, 1, [3, 1])
+    assert found["gcp"].attributes == pytest.approx({"age": (3 * 20 / 40 + 1) / 4, "hue": 1.0})
+    assert found["discernibility"].total == 9 + 4
+    assert found["average_class_size"].total == 3
+
+
+def test_cuts_by_hand():
+    # each record is a class of its own, and shows what the whole table shows for its values
+    columns = [column("age", AGES), column("job", JOBS), column("hue", HUES, {"tree": TREE})]
+    # ages up to 30, and from 40; clerk and cook, and smith; groups of hues
+    cuts = {"age": np.array([0, 0, 1, 1]), "job": np.array([0, 0, 1]), "hue": cut_at(columns[2], 1)}
+    given_table = generalize(Table(4, {c.name: c for c in columns}), Partition(np.arange(4), 4, cuts))
+    found = {name: metric(given_table) for name, metric in METRICS.items()}
+    assert found["gcp"].attributes == pytest.approx(
+        {
+            "age": (2 * 10 / 40 + 2 * 20 / 40) / 4,
+            "job": (3 * 2 / 3 + 0) / 4,
+            "hue": (2 * 2 / 6 + 3 / 6 + 1 / 6) / 4,  # white is shown as its group, one of six leaves
+        }
+    )
+    assert found["arx"].attributes["hue"] == pytest.approx(((2 * 2 + 3 + 1) / 6 / 4 - 1 / 6) / (5 / 6))
+    assert found["precision"].attributes["hue"] == pytest.approx(1 / 2)
+    # cook is two of three of its cell, clerk one of them, and smith is alone; restoring all takes 6 bits, as above
+    bits = 2 * math.log2(3 / 2) + math.log2(3)
+    assert found["entropy"].attributes["job"] == pytest.approx(bits / 6)
 
 
 def test_missing_is_a_value_of_its_own():

@@ -56,6 +56,7 @@ def test_keys(made):
         "item_sets",
         "seconds",
         "method",
+        "search",
         "columns",
         "order",
         "missing",

@@ -1,5 +1,6 @@
 """Metrics: what a release costs its users."""
 
+from sudare.metrics.levels import CellLoss, LevelLoss, level_losses
 from sudare.metrics.loss import METRICS, Loss, item_figures
 
-__all__ = ["METRICS", "Loss", "item_figures"]
+__all__ = ["METRICS", "CellLoss", "LevelLoss", "Loss", "item_figures", "level_losses"]

@@ -4,7 +4,8 @@ An item set loses the share of a record's items that is not shown: an item that 
 that is shown as a node of a hierarchy the share of that node, and a hidden one everything.
 
 A metric is a function of a :class:`~sudare.table.Generalized` table that returns a :class:`Loss`. Records that are
-left out of the release count as if everything about them were lost.
+left out of the release count as if everything about them were lost, and so do masked ones, which are in it but show
+nothing.
 """
 
 from __future__ import annotations
@@ -52,9 +53,7 @@ def arx(given: Generalized) -> Loss:
         if isinstance(cover, SetCover):
             attributes[name] = _average(given, cover.share)
             continue
-        size, share = _leaf_share(cover)
-        mean = _average(given, share)
-        attributes[name] = (mean - 1 / size) / (1 - 1 / size) if size > 1 else 0.0
+        attributes[name] = _average(given, leaves_lost(cover), lost=1.0 if _leaves(cover) > 1 else 0.0)
     return _mean(attributes | _own(given))
 
 
@@ -63,12 +62,15 @@ def discernibility(given: Generalized) -> Loss:
 
     (Bayardo, Agrawal: Data privacy through optimal k-anonymization. ICDE 2005.)
     """
-    return Loss(float((given.sizes.astype(np.float64) ** 2).sum()) + float(given.suppressed) * given.rows)
+    return Loss(float((given.kept.astype(np.float64) ** 2).sum()) + float(given.lost) * given.rows)
 
 
 def average_class_size(given: Generalized) -> Loss:
-    """Released records per class. (LeFevre, DeWitt, Ramakrishnan: Mondrian. ICDE 2006, without the division by k.)"""
-    return Loss(float(given.sizes.sum()) / len(given.sizes) if len(given.sizes) else 0.0)
+    """Released records per class, masked ones left out.
+
+    (LeFevre, DeWitt, Ramakrishnan: Mondrian. ICDE 2006, without the division by k.)
+    """
+    return Loss(float(given.kept.sum()) / len(given.kept) if len(given.kept) else 0.0)
 
 
 def precision(given: Generalized) -> Loss:
@@ -80,15 +82,7 @@ def precision(given: Generalized) -> Loss:
     """
     attributes = {}
     for name, cover in given.covers.items():
-        taxonomy = cover.column.taxonomy
-        if taxonomy is None or isinstance(cover, SetCover):
-            height = cover.share
-        else:
-            depth = np.zeros(len(taxonomy.parent))
-            for node in range(1, len(taxonomy.parent)):
-                depth[node] = depth[taxonomy.parent[node]] + 1
-            deepest = max(float(depth.max()), 1.0)
-            height = np.where(taxonomy.is_leaf[cover.node], 0.0, 1.0 - depth[cover.node] / deepest)
+        height = cover.share if isinstance(cover, SetCover) else heights(cover)
         attributes[name] = 1.0 - _average(given, height)
     return _mean(attributes | {name: 1.0 - loss for name, loss in _own(given).items()})
 
@@ -107,14 +101,9 @@ def entropy(given: Generalized) -> Loss:
             continue
         column = cover.column
         frequency = np.bincount(column.codes, minlength=column.size).astype(np.float64)
-        low, high = cover.reach
-        cumulated = np.concatenate(([0.0], np.cumsum(frequency)))
-        covered = cumulated[high + 1] - cumulated[low]
-        if column.taxonomy is None and column.positions is None:
-            covered = np.add.reduceat(frequency[cover.codes], cover.start[:-1])
-        bits = np.log2(np.maximum(frequency, 1.0))
-        released = float((given.sizes * np.log2(covered)).sum()) + given.suppressed * np.log2(given.rows)
-        own = float((frequency * bits).sum())
+        bits = np.log2(cover.total(frequency))[: len(given.kept)]
+        released = float((given.kept * bits).sum()) + given.lost * np.log2(given.rows)
+        own = own_bits(frequency)
         most = given.rows * np.log2(given.rows) - own
         attributes[name] = max((released - own) / most, 0.0) if most > 0 else 0.0
     return _mean(attributes)
@@ -123,7 +112,7 @@ def entropy(given: Generalized) -> Loss:
 def item_figures(given: Generalized) -> dict[str, dict[str, float]]:
     """Return, for each item-set column, how many items the records hold, how many the release shows, and the NCP.
 
-    ``disclosed`` counts items that are shown as they are; of a record that is left out none is.
+    ``disclosed`` counts items that are shown as they are; of a record that is left out or masked none is.
     """
     sets = {name: cover for name, cover in given.covers.items() if isinstance(cover, SetCover)}
     shown = {
@@ -152,28 +141,52 @@ METRICS: dict[str, Callable[[Generalized], Loss]] = {
 """Every loss metric by the name it has in certificates."""
 
 
-def _average(given: Generalized, by_class: Reals) -> float:
-    """Return the mean over all records of a per-class figure, 1 for records left out."""
-    return (float((given.sizes * by_class).sum()) + given.suppressed) / max(given.rows, 1)
+def leaves_lost(cover: Cover) -> Reals:
+    """Return what ARX counts for each class's cell: its share of the leaves, from 0 for one of them to 1 for all."""
+    column, size = cover.column, _leaves(cover)
+    if column.taxonomy is not None:
+        share = np.where(cover.node == 0, 1.0, np.maximum(column.taxonomy.leaves[cover.node], 1) / size)
+    elif column.positions is not None:
+        low, high = cover.reach
+        share = (high - low + 1) / size
+    else:
+        share = cover.distinct / size
+    return (share - 1 / size) / (1 - 1 / size) if size > 1 else np.zeros(len(share))
+
+
+def heights(cover: Cover) -> Reals:
+    """Return how high each class's cell stands, from 0 for a value to 1 for everything."""
+    taxonomy = cover.column.taxonomy
+    if taxonomy is None:
+        return cover.share
+    depth = np.zeros(len(taxonomy.parent))
+    for node in range(1, len(taxonomy.parent)):
+        depth[node] = depth[taxonomy.parent[node]] + 1
+    deepest = max(float(depth.max()), 1.0)
+    return np.where(taxonomy.is_leaf[cover.node], 0.0, 1.0 - depth[cover.node] / deepest)
+
+
+def own_bits(frequency: Reals) -> float:
+    """Return the bits that untouched cells are counted with, over all records."""
+    return float((frequency * np.log2(np.maximum(frequency, 1.0))).sum())
+
+
+def _leaves(cover: Cover) -> int:
+    """Return how many leaves there are; without a hierarchy, different values. One that has none counts as one."""
+    taxonomy = cover.column.taxonomy
+    return cover.column.size if taxonomy is None else max(taxonomy.size, 1)
+
+
+def _average(given: Generalized, by_class: Reals, lost: float = 1.0) -> float:
+    """Return the mean over all records of a per-class figure, which is ``lost`` for records left out or masked."""
+    return (float((given.kept * by_class[: len(given.kept)]).sum()) + given.lost * lost) / max(given.rows, 1)
 
 
 def _own(given: Generalized) -> dict[str, float]:
     """Return what item sets lose that each record shows for itself."""
-    released = given.rows - given.suppressed
-    return {name: (own.share * released + given.suppressed) / max(given.rows, 1) for name, own in given.own.items()}
+    released = given.rows - given.lost
+    return {name: (own.share * released + given.lost) / max(given.rows, 1) for name, own in given.own.items()}
 
 
 def _mean(attributes: dict[str, float]) -> Loss:
     return Loss(float(np.mean(list(attributes.values()))) if attributes else 0.0, attributes)
-
-
-def _leaf_share(cover: Cover) -> tuple[int, Reals]:
-    column = cover.column
-    if column.taxonomy is not None:
-        size = max(column.taxonomy.size, 1)  # a hierarchy may have no leaf but the missing value
-        return size, np.where(cover.node == 0, 1.0, np.maximum(column.taxonomy.leaves[cover.node], 1) / size)
-    size = column.size
-    if column.positions is not None:
-        low, high = cover.reach
-        return size, (high - low + 1) / size
-    return size, cover.distinct / size

@@ -127,23 +127,24 @@ class Intervals:
     def __init__(self, cover: Cover) -> None:
         self.cover = cover
         column = cover.column
-        ends = np.zeros(column.size, dtype=np.bool_)
+        ends = np.zeros(column.size + 1, dtype=np.bool_)  # masked classes end one beyond the last code
         ends[cover.low], ends[cover.high] = True, True
         ends[len(column.values) :] = False
         codes = np.flatnonzero(ends)
-        self.place = np.full(column.size, len(codes))  # of the text of each code; that of missing is null
+        self.place = np.full(len(ends), len(codes))  # of the text of each code; that of missing is null
         self.place[codes] = np.arange(len(codes))
         self.texts = pa.concat_arrays([value_texts(column, codes), pa.nulls(1, pa.large_string())])
 
     def labels(self, classes: Ints | None = None) -> pa.DictionaryArray:
         """Return what these classes show, or all."""
-        column, missing = self.cover.column, self.cover.column.missing_code
-        cells = pa.array(self.cover.cell if classes is None else self.cover.cell[classes]).dictionary_encode()
-        low, high = np.divmod(cells.dictionary.to_numpy(), column.size)
+        cover = self.cover
+        cells = pa.array(cover.cell if classes is None else cover.cell[classes]).dictionary_encode().indices.to_numpy()
+        found = first_of_each(cells)
+        shown = found if classes is None else classes[found]
+        low, high, anything = cover.low[shown], cover.high[shown], pa.array(cover.everything[shown])
         first, last = (self.texts.take(pa.array(self.place[codes])) for codes in (low, high))
         labels = pc.if_else(pa.array(low == high), first, put_together("[", first, ", ", last, "]"))
-        anything = pa.array((high == missing) & (low != missing))
-        return dictionary(cells.indices.to_numpy(), pc.if_else(anything, pa.scalar("*", labels.type), labels))
+        return dictionary(cells, pc.if_else(anything, pa.scalar("*", labels.type), labels))
 
 
 def _choice_labels(cover: Cover) -> pa.DictionaryArray:
@@ -155,8 +156,9 @@ def _choice_labels(cover: Cover) -> pa.DictionaryArray:
         alone = pa.concat_arrays([alone, pa.nulls(1, alone.type)])
         within = pa.concat_arrays([within, pa.array(["null"], within.type)])
     first = first_of_each(cover.cell)
-    joined = joined_runs(column.name, within, cover.start[first], cover.distinct[first], cover.codes, ", ")
-    whole = cover.distinct[first] == column.size
+    whole = cover.everything[first]
+    length = np.where(whole, 0, cover.distinct[first])  # it would be long, and is not shown
+    joined = joined_runs(column.name, within, cover.begin[first], length, cover.codes, ", ")
     sets = pc.if_else(pa.array(whole), pa.scalar("*", joined.type), put_together("{", joined, "}"))
     single = alone.take(pa.array(cover.low[first]))
     return dictionary(cover.cell, pc.if_else(pa.array(cover.distinct[first] == 1), single, sets))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
@@ -25,7 +25,10 @@ ORDERS = {
 
 @dataclass(frozen=True)
 class Figures:
-    """What a release costs: how many records came and went, and the loss in total, by column and of item sets."""
+    """What a release costs: how many records came and went, and the loss in total, by column and of item sets.
+
+    ``suppressed`` counts the records that are left out, and those that are masked, which are among ``rows_out``.
+    """
 
     rows_in: int
     rows_out: int
@@ -35,6 +38,8 @@ class Figures:
     item_sets: dict[str, dict[str, float]]
     classes: int | None = None
     """How many classes there are, where some columns take no part in them; the audit groups by all columns."""
+    search: dict[str, Any] = field(default_factory=dict)
+    """What the method has to tell about its decision."""
 
 
 def measure(shown: Generalized) -> Figures:
@@ -47,11 +52,12 @@ def measure(shown: Generalized) -> Figures:
     return Figures(
         shown.rows,
         int(shown.sizes.sum()),
-        shown.suppressed,
+        shown.lost,
         {name: round(loss.total, 9) for name, loss in found.items()},
         attributes,
         item_figures(shown),
         len(shown.sizes) if shown.own else None,
+        dict(shown.partition.facts),
     )
 
 
@@ -78,6 +84,7 @@ def make_certificate(
         "item_sets": figures.item_sets,
         "seconds": {stage: round(spent, 4) for stage, spent in seconds.items()},
         "method": dict(method),
+        "search": figures.search,
         "columns": {role: list(names) for role, names in columns.items()},
         "order": ORDERS[order],
         "missing": MISSING,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -15,7 +15,7 @@ from sudare.release.cells import Intervals, cell_labels
 from sudare.release.sets import Lists, OwnSets, joined_labels
 from sudare.release.spans import Ints, Span, spans_as_they_came, spans_by_class
 from sudare.release.texts import too_long
-from sudare.table import Column, Cover, Generalized, Partition, SetCover, Table, generalize, merge_alike
+from sudare.table import Column, Cover, Generalized, ItemSets, Partition, SetCover, Table, generalize, merge_alike
 
 BLOCK = 1 << 20
 """The rows of a block, which becomes a row group of a Parquet file."""
@@ -98,9 +98,7 @@ def render(
         else:
             makers.append(_labels(name, cover, shown.sizes, separators))
     alike = len(makers)
-    for name, cut in partition.cuts.items():
-        if name in columns:
-            makers.append(OwnSets(table.sets[name], cut, None if separators is None else separators[name]))
+    makers += [_own_sets(own.column, partition, separators) for name, own in shown.own.items() if name in columns]
     carried = [name for name in columns if table.carried is not None and name in table.carried.column_names]
     if carried:
         makers += carried_columns(table, carried, types or {})
@@ -151,6 +149,31 @@ def _labels(name: str, cover: Cover | SetCover, sizes: Ints, separators: Mapping
     return Labels(
         name, lambda classes: pa.DictionaryArray.from_arrays(labels.indices.take(pa.array(classes)), labels.dictionary)
     )
+
+
+class MaskedSets:
+    """An item-set column where each record shows its own items, and a masked one none.
+
+    Behind all records comes one more, which holds nothing. Masked ones show what it shows.
+    """
+
+    def __init__(self, column: ItemSets, partition: Partition, separator: str | None) -> None:
+        more = replace(column, offsets=np.append(column.offsets, column.offsets[-1]))
+        self.sets = OwnSets(more, partition.cuts[column.name], separator)
+        self.empty, self.masked = len(column), partition.count - 1
+        self.types, self.widest = self.sets.types, self.sets.widest
+
+    def block(self, span: Span) -> dict[str, pa.Array]:
+        """Return the sets of these rows."""
+        hidden = np.repeat(span.classes == self.masked, span.times)
+        return self.sets.block(replace(span, rows=np.where(hidden, self.empty, span.rows)))
+
+
+def _own_sets(column: ItemSets, partition: Partition, separators: Mapping[str, str] | None) -> Maker:
+    separator = None if separators is None else separators[column.name]
+    if partition.masked:
+        return MaskedSets(column, partition, separator)
+    return OwnSets(column, partition.cuts[column.name], separator)
 
 
 class People:

@@ -4,6 +4,7 @@ from sudare.table.atoms import Atoms, find_atoms
 from sudare.table.column import Column, ItemSets, kind_name, smallest
 from sudare.table.cover import Cover, Generalized, OwnItems, SetCover, generalize, merge_alike
 from sudare.table.encode import encode_column, encode_items, looks_numeric, plain_numbers
+from sudare.table.levels import cut_at, height
 from sudare.table.recoding import SUPPRESSED, Partition, Recoding
 from sudare.table.storage import MEMORY, Storage, chunks
 from sudare.table.table import Table
@@ -25,10 +26,12 @@ __all__ = [
     "Table",
     "Taxonomy",
     "chunks",
+    "cut_at",
     "encode_column",
     "encode_items",
     "find_atoms",
     "generalize",
+    "height",
     "kind_name",
     "looks_numeric",
     "merge_alike",

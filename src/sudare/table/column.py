@@ -69,6 +69,20 @@ class Column:
             taxonomy=taxonomy,
         )
 
+    def forgetting(self, values: NDArray[np.bool_]) -> Column:
+        """Return the column with some of its values made missing."""
+        new_code = np.cumsum(~values) - 1
+        kept = int(np.count_nonzero(~values))
+        new_code[values] = kept
+        codes = smallest(np.append(new_code, kept)[self.codes], kept + 1)
+        return replace(
+            self,
+            codes=codes,
+            values=self.values.filter(pa.array(~values)),
+            missing=self.missing or bool(values.any()),
+            positions=None if self.positions is None else self.positions[~values],
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class ItemSets:

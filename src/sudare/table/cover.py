@@ -1,4 +1,4 @@
-"""What the records of a class show: for each column, the smallest cell that covers all of them."""
+"""What the records of a class show: for each column, the smallest cell that covers them, or what a cut makes of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,31 +27,50 @@ LARGE = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """One column over all classes: class ``g`` holds the codes ``codes[start[g]:start[g + 1]]``, ascending."""
+    """One column over all classes: class ``g`` covers the codes ``codes[start[g]:start[g + 1]]``, ascending.
+
+    Of numbers and trees the smallest and the largest code may stand for all. Where it is not the class that decides
+    what it shows, ``shown`` has the number of its cell, and the runs of codes are those of the cells: class ``g`` has
+    run ``shown[g]``, which is a node where there is a taxonomy. A masked class covers one code more than there are if
+    it has to, so that it shows everything also in a column without missing cells, or with only one value.
+    """
 
     column: Column
     start: Ints
     codes: Ints
+    shown: Ints | None = None
+
+    @cached_property
+    def begin(self) -> Ints:
+        """Where the codes of each class begin."""
+        return self.start[:-1] if self.shown is None else self.start[self.shown]
+
+    @cached_property
+    def end(self) -> Ints:
+        """Where the codes of each class end."""
+        return self.start[1:] if self.shown is None else self.start[self.shown + 1]
 
     @cached_property
     def low(self) -> Ints:
         """The smallest code of each class."""
-        return np.asarray(self.codes[self.start[:-1]])
+        return np.asarray(self.codes[self.begin])
 
     @cached_property
     def high(self) -> Ints:
         """The largest code of each class."""
-        return np.asarray(self.codes[self.start[1:] - 1])
+        return np.asarray(self.codes[self.end - 1])
 
     @cached_property
     def distinct(self) -> Ints:
         """The number of different codes in each class."""
-        return np.diff(self.start)
+        return np.asarray(self.end - self.begin)
 
     @cached_property
     def node(self) -> NDArray[np.int32]:
         """The node of the taxonomy that each class shows."""
         assert self.column.taxonomy is not None
+        if self.shown is not None:
+            return self.shown.astype(np.int32)
         return self.column.taxonomy.cover(self.low, self.high)
 
     @cached_property
@@ -61,7 +81,9 @@ class Cover:
         if self.column.positions is not None:
             # whatever numbers a class mixes with missing cells, it shows the same
             low = np.where(self.everything, 0, self.low)
-            return np.asarray(low * self.column.size + self.high)
+            return np.asarray(low * (self.column.size + 1) + self.high)
+        if self.shown is not None:
+            return numbered(np.arange(len(self.shown) + 1), np.where(self.everything, len(self.start), self.shown))
         return numbered(self.start, self.codes)
 
     @cached_property
@@ -70,10 +92,12 @@ class Cover:
         column = self.column
         if column.taxonomy is not None:
             shown = self.node == 0
+            if self.shown is not None:
+                return np.asarray(shown)
         elif column.positions is not None:
-            shown = self.high == column.missing_code
+            shown = self.high >= len(column.values)
         else:
-            shown = self.distinct == column.size
+            shown = self.distinct >= column.size
         return np.asarray(shown & (self.distinct > 1))
 
     @cached_property
@@ -83,10 +107,10 @@ class Cover:
         if column.taxonomy is not None:
             return column.taxonomy.share[self.node]
         if column.positions is not None:
-            places = np.append(column.positions, 0.0)  # missing has no place; where it takes part, everything is shown
+            places = np.append(column.positions, (0.0, 0.0))  # from missing on; where these take part, all is shown
             width = np.where(self.low == self.high, 0.0, places[self.high] - places[self.low])
             return np.where(self.everything, 1.0, width / (column.domain or 1.0))
-        return np.where(self.distinct > 1, self.distinct / column.domain, 0.0)
+        return np.where(self.everything, 1.0, np.where(self.distinct > 1, self.distinct / column.domain, 0.0))
 
     @cached_property
     def reach(self) -> tuple[Ints, Ints]:
@@ -97,6 +121,15 @@ class Cover:
             first_of, last_of = column.taxonomy.span
             return first_of[self.node], last_of[self.node]
         return np.where(self.everything, 0, self.low), np.where(self.everything, last, self.high)
+
+    def total(self, of_code: Reals) -> Reals:
+        """Return the sum of a figure per code, over the codes that each class's cell covers."""
+        if self.column.taxonomy is None and self.column.positions is None:
+            sums = np.concatenate(([0.0], np.cumsum(np.append(of_code, 0.0)[self.codes])))
+            return np.asarray(sums[self.end] - sums[self.begin])
+        low, high = self.reach
+        sums = np.concatenate(([0.0], np.cumsum(of_code)))
+        return np.asarray(sums[high + 1] - sums[low])
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +169,8 @@ class SetCover:
 class OwnItems:
     """An item-set column where each record shows its own items, as a cut has them.
 
-    ``share`` is the mean, over the released records, of the share of their items that is lost; ``disclosed`` the number
-    of items that are shown as they are.
+    ``share`` is the mean, over the records that are neither left out nor masked, of the share of their items that is
+    lost; ``disclosed`` the number of items that are shown as they are.
     """
 
     column: ItemSets
@@ -154,7 +187,10 @@ def numbered(start: Ints, parts: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Generalized:
-    """A table as a partition shows it: how many records each class has, and a cover for each quasi-identifier."""
+    """A table as a partition shows it: how many records each class has, and a cover for each quasi-identifier.
+
+    ``suppressed`` records are not in the release, ``masked`` ones are, as the last class, which shows nothing.
+    """
 
     rows: int
     suppressed: int
@@ -164,11 +200,22 @@ class Generalized:
     covers: Mapping[str, Cover | SetCover]
     own: Mapping[str, OwnItems] = field(default_factory=dict)
     storage: Storage = MEMORY
+    masked: int = 0
 
     @cached_property
     def order(self) -> Ints:
         """The rows class by class, as they came within each, those of class ``g`` from ``start[g]``; made when used."""
         return _by_class(self.partition, self.start, self.storage)
+
+    @property
+    def lost(self) -> int:
+        """The number of records of which nothing is shown, be they in the release or not."""
+        return self.suppressed + self.masked
+
+    @property
+    def kept(self) -> Ints:
+        """The number of records of each class that shows something: all classes but the masked one."""
+        return self.sizes[:-1] if self.masked else self.sizes
 
 
 def generalize(table: Table, partition: Partition) -> Generalized:
@@ -178,34 +225,44 @@ def generalize(table: Table, partition: Partition) -> Generalized:
     order = cache(
         lambda: _by_class(partition, start, table.storage)
     )  # only where a column needs it: it is as long as the table
+    masked = int(sizes[-1]) if partition.masked else 0
+    suppressed = table.rows - int(start[-1])
 
     def cover(column: Column | ItemSets) -> Cover | SetCover:
         if isinstance(column, ItemSets):
             return _in_common(column, partition, order, start)
+        if column.name in partition.cuts:
+            return _as_cut(column, partition, all_kept=not suppressed + masked)
         if column.taxonomy is None and column.positions is None:
             return _categories(column, partition, order, start)
         return _extremes(column, partition)
 
-    columns = [column for name, column in table.quasi.items() if name not in partition.cuts]
+    own = [name for name in partition.cuts if isinstance(table.quasi[name], ItemSets)]
+    columns = [column for name, column in table.quasi.items() if name not in own]
     if any(isinstance(column, ItemSets) and column.taxonomy is not None for column in columns):
         order()  # once, before there are threads
     with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1) or 1) as pool:
         covers = dict(zip((column.name for column in columns), pool.map(cover, columns), strict=True))
-    own = {name: _own_items(table.sets[name], cut, partition, int(start[-1])) for name, cut in partition.cuts.items()}
-    shown = Generalized(table.rows, partition.suppressed, sizes, start, partition, covers, own, table.storage)
+    if partition.masked:
+        covers = {name: _masked(found) for name, found in covers.items()}
+    told = {name: _own_items(table.sets[name], partition, int(start[-1]) - masked) for name in own}
+    shown = Generalized(table.rows, suppressed, sizes, start, partition, covers, told, table.storage, masked)
     if order.cache_info().currsize:
         shown.__dict__["order"] = order()
     return shown
 
 
-def _own_items(column: ItemSets, cut: Ints, partition: Partition, released: int) -> OwnItems:
+def _own_items(column: ItemSets, partition: Partition, released: int) -> OwnItems:
     """Measure what records lose that show their own items, as a cut has them."""
     from sudare.kernels.sharing import own_loss
 
+    cut, classes = partition.cuts[column.name], partition.classes
+    if partition.masked:
+        classes = np.where(classes == partition.count - 1, SUPPRESSED, classes)
     shown = cut >= 0
     loss = np.ones(len(cut))
     loss[shown] = 0.0 if column.taxonomy is None else column.taxonomy.share[cut[shown]]
-    lost, disclosed = own_loss(column.offsets, column.items.astype(np.uint32, copy=False), partition.classes, loss)
+    lost, disclosed = own_loss(column.offsets, column.items.astype(np.uint32, copy=False), classes, loss)
     return OwnItems(column, lost / max(released, 1), int(disclosed))
 
 
@@ -226,12 +283,16 @@ def _extremes(column: Column, partition: Partition) -> Cover:
     for part in chunks(len(partition.classes)):
         # one type for all columns: each other one would be compiled anew
         spread_extremes(column.codes[part].astype(np.uint32), partition.classes[part], low, high)
-    two = low != high
-    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(1 + two)))
+    return Cover(column, *_ends(low, high))
+
+
+def _ends(low: NDArray[np.integer[Any]], high: NDArray[np.integer[Any]]) -> tuple[Ints, Ints]:
+    """Return where runs of codes begin, and their smallest and largest codes; one code stands alone."""
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(1 + (low != high))))
     codes = np.empty(int(start[-1]), np.int64)
     codes[start[1:] - 1] = high
     codes[start[:-1]] = low
-    return Cover(column, start, codes)
+    return start, codes
 
 
 def _categories(column: Column, partition: Partition, order: Callable[[], Ints], start: Ints) -> Cover:
@@ -244,6 +305,90 @@ def _categories(column: Column, partition: Partition, order: Callable[[], Ints],
     for part in chunks(len(partition.classes)):
         spread_bits(column.codes[part].astype(np.uint32), partition.classes[part], bits)
     return Cover(column, *list_bits(bits))
+
+
+def _as_cut(column: Column, partition: Partition, *, all_kept: bool) -> Cover:
+    """Cover classes by the cells that a cut gives their codes."""
+    cut = partition.cuts[column.name]
+    if column.taxonomy is not None:
+        return _nodes(column, _smallest(column, cut, partition))
+    if np.all(cut < 0):
+        run = _everything(column)
+        return Cover(column, np.array([0, len(run)]), run, np.zeros(partition.count, np.int64))
+    _, numbers = np.unique(cut, return_inverse=True)
+    whole = not numbers.any()
+    # missing, the last code, may make its cell show everything; that cell is number 0
+    numbers = np.where(numbers == numbers[-1:], 0, numbers + 1)
+    told = np.arange(column.size)
+    if not (all_kept or (whole and column.positions is None)):
+        # a cell must not tell what only records hold that are left out; one that shows everything names no value
+        told = np.flatnonzero(_held(column, partition))
+    codes = told[np.argsort(numbers[told], kind="stable")]
+    start = np.concatenate(([0], np.cumsum(np.bincount(numbers[told], minlength=int(numbers.max(initial=0)) + 1))))
+    return Cover(column, start, codes, _smallest(column, numbers, partition))
+
+
+def _nodes(column: Column, shown: Ints) -> Cover:
+    """Cover classes by nodes that are given."""
+    assert column.taxonomy is not None
+    first, last = column.taxonomy.span
+    return Cover(column, *_ends(first, np.maximum(last, first)), shown)  # a node without data is never shown
+
+
+def _smallest(column: Column, numbers: Ints, partition: Partition) -> Ints:
+    """Return the smallest number of the codes of each class.
+
+    A method gives all records of a class the same, but where the masked ones have joined a class that shows everything:
+    its number is 0.
+    """
+    from sudare.kernels.classes import spread_extremes
+
+    low = np.full(partition.count, np.iinfo(np.uint32).max, np.uint32)
+    high = np.zeros(partition.count, np.uint32)
+    of_code = numbers.astype(np.uint32)
+    for part in chunks(len(partition.classes)):
+        spread_extremes(of_code[column.codes[part]], partition.classes[part], low, high)
+    return low.astype(np.int64)
+
+
+def _held(column: Column, partition: Partition) -> NDArray[np.bool_]:
+    """Return which codes occur in records that are neither left out nor masked."""
+    held = np.zeros(column.size, dtype=np.bool_)
+    last = partition.count - partition.masked
+    for part in chunks(len(partition.classes)):
+        classes = partition.classes[part]
+        held[column.codes[part][(classes >= 0) & (classes < last)]] = True
+    return held
+
+
+def _masked(cover: Cover | SetCover) -> Cover | SetCover:
+    """Let the last class show nothing."""
+    if isinstance(cover, SetCover):
+        start, share, disclosed = cover.start.copy(), cover.share.copy(), cover.disclosed.copy()
+        start[-1], share[-1], disclosed[-1] = start[-2], 1.0, 0
+        return SetCover(cover.column, start, cover.nodes[: start[-1]], share, disclosed)
+    column = cover.column
+    if column.taxonomy is not None:
+        nodes = cover.node.astype(np.int64)
+        nodes[-1] = 0
+        return _nodes(column, nodes)
+    codes = _everything(column)
+    if cover.shown is None:
+        begin = cover.start[-2]
+        return Cover(column, *_with_run(cover.start[:-1], cover.codes[:begin], codes))
+    shown = cover.shown.copy()
+    shown[-1] = len(cover.start) - 1
+    return Cover(column, *_with_run(cover.start, cover.codes, codes), shown)
+
+
+def _everything(column: Column) -> Ints:
+    """Return codes that together show nothing: a set of all categories does, an interval of all numbers does not."""
+    enough = column.size > 1 and (column.missing or column.positions is None)
+    return np.arange(column.size if enough else column.size + 1)
+
+
+def _with_run(start: Ints, codes: Ints, run: Ints) -> tuple[Ints, Ints]:
+    return np.append(start, start[-1] + len(run)), np.concatenate((codes, run))
 
 
 def _in_common(column: ItemSets, partition: Partition, order: Callable[[], Ints], start: Ints) -> SetCover:
@@ -294,15 +439,21 @@ def merge_alike(partition: Partition, shown: Generalized) -> Partition:
 
     ``shown`` is what the partition shows. Both sides of a split along a hierarchy may still show the node they came
     from; nearly always there is nothing to merge, and the partition itself comes back.
+
+    Where another class shows nothing either, the masked records join it and are no longer masked: nobody can tell which
+    of its rows they are. They do not where records show items of their own, which masked ones must not. A masked class
+    stays the last one.
     """
-    covers = shown.covers.values()
-    if not covers or partition.count < 2:
+    cells = [cover.cell for cover in shown.covers.values()]
+    if not cells or partition.count < 2:
         return partition
-    cells = np.stack([cover.cell for cover in covers], axis=1)
-    merged = numbered(np.arange(0, cells.size + 1, cells.shape[1]), cells.reshape(-1))
+    if partition.masked and shown.own:
+        cells.append(np.arange(partition.count) // (partition.count - 1))  # 1 for the last class, else 0
+    rows = np.stack(cells, axis=1)
+    merged = numbered(np.arange(0, rows.size + 1, rows.shape[1]), rows.reshape(-1))
     count = int(merged.max()) + 1
     if count == partition.count:
         return partition
-    return replace(
-        partition, classes=np.where(partition.classes >= 0, merged[partition.classes], SUPPRESSED), count=count
-    )
+    classes = np.where(partition.classes >= 0, merged[partition.classes], SUPPRESSED)
+    alone = not np.any(merged[:-1] == merged[-1])  # by first appearance: what stands alone at the end stays at the end
+    return replace(partition, classes=classes, count=count, masked=partition.masked and alone)

@@ -14,16 +14,30 @@ SUPPRESSED = -1
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Local recoding: each record belongs to a class, and shows what covers all records of its class.
+    """Each record belongs to a class, and shows what covers all records of its class (local recoding).
 
     ``classes`` holds a number from 0 for each record, or SUPPRESSED for one that is left out of the release.
-    ``cuts`` names item-set columns that take no part in the classes: each record shows its own items there, an item as
-    the node that the cut gives it (-1: not at all).
+
+    ``cuts`` names columns that are recoded alike all over the table (global recoding), by what each code shows:
+
+    - A single-valued column with a taxonomy: the node that is shown, however few of the leaves below it a class holds.
+    - One without: any number. Codes with the same number show the same cell, the smallest that covers all of them, as
+      far as records have them that are neither left out nor masked (those must not be told by the ends of an interval).
+    - An item-set column takes no part in the classes: each record shows its own items there, an item as the node that
+      the cut gives it (-1: not at all).
+
+    In a single-valued column of ``cuts`` the records of a class must have the same node or number.
+
+    ``masked`` says that the last class, number ``count - 1``, holds records that are left out but stay in the release,
+    as rows that show nothing in any quasi-identifier, whatever the cuts say. No class is empty, this one included.
+    ``facts`` is what the method has to tell about its decision, for the certificate, in the types that JSON has.
     """
 
     classes: NDArray[np.signedinteger[Any]]
     count: int
     cuts: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    masked: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def suppressed(self) -> int:

@@ -1,0 +1,8 @@
+"""Pictures of what was found, as SVG text that needs nothing else.
+
+The rooms that find things know nothing of pictures; a picture is made from the plain data that they give away.
+"""
+
+from sudare.report.lattice import lattice_picture
+
+__all__ = ["lattice_picture"]

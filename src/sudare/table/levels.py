@@ -1,0 +1,26 @@
+"""Levels of generalization: what every value of a column shows if all of them go the same number of steps up."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.table.column import Column
+
+
+def height(column: Column) -> int:
+    """Return the number of steps from a value to everything: the depth of the taxonomy, or 1 without one."""
+    return 1 if column.taxonomy is None else column.taxonomy.depth
+
+
+def cut_at(column: Column, level: int) -> NDArray[np.int64]:
+    """Return the cell that each code shows at a level, as :class:`~sudare.table.Partition` wants it in ``cuts``.
+
+    Level 0 shows values as they are, the column's :func:`height` everything. Between them stand the nodes of the
+    taxonomy that are so many steps above its deepest leaves; a leaf that ends higher shows itself until it is reached.
+    """
+    if not 0 <= level <= height(column):
+        raise ValueError(f"a level of '{column.name}' is from 0 to {height(column)}; got {level}.")
+    if column.taxonomy is not None:
+        return column.taxonomy.path[:, column.taxonomy.depth - level].astype(np.int64)
+    return np.full(column.size, -1, dtype=np.int64) if level else np.arange(column.size, dtype=np.int64)
