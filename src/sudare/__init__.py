@@ -17,12 +17,15 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AuditReport": "sudare.audit",
+    "Plan": "sudare.plan",
     "Policy": "sudare.policy",
     "Release": "sudare.api",
     "SudareError": "sudare.errors",
     "anonymize": "sudare.api",
+    "apply": "sudare.api",
     "audit": "sudare.api",
     "draft": "sudare.api",
+    "explore": "sudare.api",
     "load_policy": "sudare.api",
     "parse_cell": "sudare.release.cells",
 }
@@ -30,21 +33,25 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from sudare import datasets
-    from sudare.api import Release, anonymize, audit, draft, load_policy
+    from sudare.api import Release, anonymize, apply, audit, draft, explore, load_policy
     from sudare.audit import AuditReport
     from sudare.errors import SudareError
+    from sudare.plan import Plan
     from sudare.policy import Policy
     from sudare.release.cells import parse_cell
 
 __all__ = [
     "AuditReport",
+    "Plan",
     "Policy",
     "Release",
     "SudareError",
     "anonymize",
+    "apply",
     "audit",
     "datasets",
     "draft",
+    "explore",
     "load_policy",
     "parse_cell",
 ]

@@ -6,9 +6,9 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -26,13 +26,15 @@ from sudare.errors import (
 )
 from sudare.methods import METHODS
 from sudare.models import MODELS, Requirements
+from sudare.plan import Plan
 from sudare.policy import Policy, SourceSpec
 from sudare.progress import Listener, silent
-from sudare.reading import Data, encoder, needs
+from sudare.reading import Data, Unseen, encoder, needs
 from sudare.reading import encode as encode  # both are of use by themselves, to whoever measures
 from sudare.reading import read as read
 from sudare.release import (
     certificate_path,
+    check_folder,
     check_target,
     is_text,
     place,
@@ -42,16 +44,23 @@ from sudare.release import (
     write_batches,
 )
 from sudare.release.certificate import make_certificate, measure
-from sudare.table import MEMORY, Storage, Table
+from sudare.table import MEMORY, Partition, Storage, Table
+
+if TYPE_CHECKING:
+    from sudare.methods.exploring import Exploration
 
 
 @dataclass(frozen=True)
 class Release:
-    """A finished, audited release: its rows (unless they went to a file) and its certificate."""
+    """A finished, audited release: its rows (unless they went to a file), its certificate, and its plan.
+
+    There is a plan where each value shows the same everywhere; it can be applied to other records.
+    """
 
     certificate: dict[str, Any]
     data: Any = None
     path: Path | None = None
+    plan: Plan | None = None
 
     @property
     def loss(self) -> dict[str, float]:
@@ -94,12 +103,113 @@ def anonymize(
     listener = progress or silent
     checked = load_policy(policy)
     entry, options = _method(checked, method)
+
+    def decide(table: Table, requirements: Requirements) -> Partition:
+        found: Partition = entry.load()(table, requirements, **options, seed=seed, progress=listener)
+        return found
+
+    described = {"name": entry.name, **options}
+    release = _make(data, policy, checked, described, decide, out=out, seed=seed, memory=memory, listener=listener)
+    if not entry.recodes_globally:
+        return release
+    return replace(release, plan=Plan.of(checked, described, release.certificate["search"]))
+
+
+def check_plan(policy: Policy | Mapping[str, Any] | str | Path, method: str | None, path: Path) -> None:
+    """Raise if the method makes no plan, or if it cannot be saved there."""
+    entry, _ = _method(load_policy(policy), method)
+    if not entry.recodes_globally:
+        able = ", ".join(name for name, other in METHODS.items() if other.recodes_globally)
+        what = f"{entry.name} decides for each class of a table anew, so that there is no plan to save."
+        raise UnsupportedError(what, hint=f"these recode alike everywhere: {able}.")
+    check_folder(path.parent)
+    if path.is_dir():
+        raise TargetError(Problem(str(path), "is a folder.", "name a file."))
+
+
+def apply(
+    plan: Plan | str | Path,
+    data: Data,
+    *,
+    out: str | Path | None = None,
+    seed: int | None = None,
+    memory: int | str | None = None,
+    progress: Listener | None = None,
+) -> Release:
+    """Release other records as a plan says: the same level everywhere, audited anew against the plan's policy.
+
+    Records with values that the plan's hierarchies do not have are an error, or left out, as its policy says under
+    ``suppression.unseen``. What else is given is as in :func:`anonymize`.
+    """
+    listener = progress or silent
+    given = plan if isinstance(plan, Plan) else Plan.load(plan)
+    with private_folder() as folder:
+        policy = given.policy_in(folder, METHODS)
+        unseen = Unseen() if policy.suppression.unseen == "suppress" else None
+
+        def decide(table: Table, requirements: Requirements) -> Partition:
+            from sudare.methods.full_domain import at_levels
+
+            found = at_levels(table, requirements, given.levels, unusable=None if unseen is None else unseen.rows)
+            return replace(found, facts={**found.facts, "unseen": {} if unseen is None else unseen.to_dict()})
+
+        described = {**given.method, "applied": True}
+        made = _make(
+            data, plan, policy, described, decide, out=out, seed=seed, memory=memory, listener=listener, unseen=unseen
+        )
+    return replace(made, plan=given)
+
+
+def explore(
+    data: Data,
+    policy: Policy | Mapping[str, Any] | str | Path,
+    *,
+    loss: str | None = None,
+    best: int = 10,
+    time_limit: float | None = None,
+    progress: Listener | None = None,
+) -> Exploration:
+    """Look at the levels of generalization that keep a policy: the best ones, the minimal ones, and what is around.
+
+    ``loss`` is what the best lose least of (else what the policy's method says, or "arx"), ``best`` how many are
+    wanted. With a ``time_limit`` in seconds the answer may be incomplete, and says so.
+    """
+    from sudare.methods.exploring import explore as look
+
+    listener = progress or silent
+    checked = load_policy(policy)
+    options: dict[str, Any] = {"loss": loss or checked.method.options.get("loss", "arx")}
+    options |= {} if time_limit is None else {"time_limit": time_limit}
+    problems = METHODS["full-domain"].problems(options)
+    if not isinstance(best, int) or best < 1:
+        problems.append(Problem("best", "is a whole number from 1."))
+    if problems:
+        raise ParameterError([Problem(p.where.removeprefix("method."), p.what, p.hint) for p in problems])
+    source, _ = read(data, checked)
+    table = encode(source, checked, progress=listener)
+    return look(table, _requirements(checked), best=best, progress=listener, **options)
+
+
+def _make(
+    data: Data,
+    given: Any,
+    checked: Policy,
+    method: Mapping[str, Any],
+    decide: Callable[[Table, Requirements], Partition],
+    *,
+    out: str | Path | None,
+    seed: int | None,
+    memory: int | str | None,
+    listener: Listener,
+    unseen: Unseen | None = None,
+) -> Release:
+    """Make, prove and place a release, by whatever decides; ``given`` is what the policy came from."""
     limit = None if memory is None else sizes.parse_size(memory)
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
         raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
     target = Path(out) if out is not None else None
     if target is not None:
-        _check_out(target, data, policy, checked)
+        _check_out(target, data, given, checked)
     seconds: dict[str, float] = {}
 
     with private_folder(target.parent if target else None) as folder:
@@ -108,12 +218,12 @@ def anonymize(
             storage = _storage(source, checked, limit, folder)
             # in a text file an empty field is a missing cell, so empty texts cannot be told from missing ones there
             text_out = target is not None and is_text(target)
-            table = encode(source, checked, blanks_are_missing=text_out, storage=storage, progress=listener)
-            requirements = Requirements(
-                tuple(MODELS[spec.model](**spec.parameters()) for spec in checked.require), checked.suppression.limit
+            table = encode(
+                source, checked, blanks_are_missing=text_out, storage=storage, progress=listener, unseen=unseen
             )
+            requirements = _requirements(checked)
         with _timed("method", seconds, listener):
-            partition = entry.load()(table, requirements, **options, seed=seed, progress=listener)
+            partition = decide(table, requirements)
         with _timed("render", seconds, listener):
             rows, shown = render(
                 table,
@@ -137,7 +247,7 @@ def anonymize(
         certificate = make_certificate(
             figures=figures,
             order=checked.release.order,
-            method={"name": entry.name, **options},
+            method=method,
             columns={
                 role: checked.named(role) for role in ("quasi", "sensitive", "insensitive", "subject", "identifier")
             },
@@ -207,11 +317,13 @@ def hierarchy_gaps(data: Data, policy: Policy | Mapping[str, Any] | str | Path, 
     for batch in source.batches([column]):
         found.add(batch.column(column))
     values = found.finish().values
-    tree = (
-        hierarchies.load(checked.folder / where.file, where.delimiter) if where.file
-        else hierarchies.from_tree(where.tree or {})
-    )  # fmt: skip
+    tree = hierarchies.given(where, checked.folder)
     return [str(value) for value in hierarchies.missing_values(tree, values).to_pylist()]
+
+
+def _requirements(policy: Policy) -> Requirements:
+    models = tuple(MODELS[spec.model](**spec.parameters()) for spec in policy.require)
+    return Requirements(models, policy.suppression.limit, policy.suppression.records == "masked")
 
 
 def _storage(source: engines.Source, policy: Policy, limit: int | None, folder: Path) -> Storage:
@@ -228,6 +340,9 @@ def _method(policy: Policy, override: str | None) -> tuple[Any, dict[str, Any]]:
         return METHODS[policy.method.name], policy.method.options
     if override not in METHODS:
         raise UnsupportedError(f"'{override}' is not a method.", hint=f"use one of {', '.join(METHODS)}.")
+    lacking = METHODS[override].lacking([spec.model for spec in policy.require])
+    if lacking:
+        raise PolicyError(lacking)
     return METHODS[override], {}
 
 

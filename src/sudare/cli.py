@@ -36,6 +36,10 @@ app.add_typer(generate_app, name="generate")
 
 DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")]
 PolicyOption = Annotated[Path, typer.Option("--policy", "-p", help="The policy (YAML or JSON).")]
+OutOption = Annotated[Path, typer.Option("--out", "-o", help="The release: CSV, Parquet or Arrow, by its ending.")]
+MemoryOption = Annotated[
+    str | None, typer.Option("--memory", help="Use about this much, such as 4GiB; files hold the rest.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
@@ -103,12 +107,13 @@ def init(
 def anonymize(
     data: DataArgument,
     policy: PolicyOption,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The release: CSV, Parquet or Arrow, by its ending.")],
+    out: OutOption,
     method: Annotated[
         str | None, typer.Option("--method", "-m", help="Use this method instead of the policy's.")
     ] = None,
-    memory: Annotated[
-        str | None, typer.Option("--memory", help="Use about this much, such as 4GiB; files hold the rest.")
+    memory: MemoryOption = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", help="Save the levels that were found here, for `sudare apply`.")
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -117,12 +122,67 @@ def anonymize(
     with _reporting(as_json):
         from sudare import api
 
+        if plan is not None:
+            api.check_plan(policy, method, plan)
         with _progress(quiet or as_json) as listener:
             release = api.anonymize(data, policy, out=out, method=method, memory=memory, progress=listener)
+        if plan is not None and release.plan is not None:
+            release.plan.save(plan)
         if as_json:
             _say(json.dumps({"release": str(out)} | release.certificate, ensure_ascii=False))
         elif not quiet:
             _show_release(out, release.certificate)
+
+
+@app.command()
+def apply(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="What `sudare anonymize --plan` saved.")],
+    data: Annotated[str, typer.Argument(metavar="NEW", help="Other records: CSV, Parquet or Arrow file.")],
+    out: OutOption,
+    memory: MemoryOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Release other records at the levels of a plan, proven anew from the written file."""
+    with _reporting(as_json):
+        from sudare import api
+
+        with _progress(quiet or as_json) as listener:
+            release = api.apply(plan, data, out=out, memory=memory, progress=listener)
+        if as_json:
+            _say(json.dumps({"release": str(out)} | release.certificate, ensure_ascii=False))
+        elif not quiet:
+            _show_release(out, release.certificate)
+
+
+@app.command()
+def explore(
+    data: DataArgument,
+    policy: PolicyOption,
+    best: Annotated[int, typer.Option("--best", min=1, help="How many of the best and of the minimal to list.")] = 10,
+    loss: Annotated[str | None, typer.Option("--loss", help="What the best lose least of; else as the policy.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Seconds after which to tell what was found so far.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Draw the lattice around the best into this SVG file.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """List the levels of generalization that keep a policy: those that lose least, and the minimal ones."""
+    with _reporting(as_json):
+        from sudare import api
+        from sudare.report import lattice_picture
+
+        with _progress(quiet or as_json) as listener:
+            found = api.explore(data, policy, loss=loss, best=best, time_limit=time_limit, progress=listener).to_dict()
+        if picture is not None:
+            _write_new(picture, lattice_picture(found))
+        if as_json:
+            _say(json.dumps(found, ensure_ascii=False))
+        elif not quiet:
+            _show_nodes(found, best)
 
 
 @app.command()
@@ -218,18 +278,23 @@ def generate_claims(
 _received: list[int] = []
 """The signals that asked this process to stop."""
 
+_NOT_WITHIN = ("importlib", "llvmlite")
+"""Whose code is not to be left by an exception out of nowhere."""
+
 
 def _terminate(number: int, frame: FrameType | None) -> None:
     """End in order, so that temporary files are removed.
 
     Not in the middle of an import: an exception there may leave the interpreter's lock on imports taken for good, and
-    other threads would wait for it. The alarm clock then rings again a little later.
+    other threads would wait for it. Nor while LLVM loads compiled code: it asks for the code by a call into Python that
+    loses exceptions; the function would be left without code, and using it would end the process. The alarm clock then
+    rings again a little later.
     """
     if number != signal.SIGALRM:
         _received.append(number)
         sys.unraisablehook = lambda _: None  # what is lost on the way is raised again by the next step of progress
     while frame is not None:
-        if "importlib" in frame.f_code.co_filename:
+        if any(name in frame.f_code.co_filename for name in _NOT_WITHIN):
             signal.setitimer(signal.ITIMER_REAL, 0.02)
             return
         frame = frame.f_back
@@ -333,7 +398,50 @@ def _show_release(out: Path, certificate: dict[str, Any]) -> None:
     _show_guarantees(facts["guarantees"])
     loss = facts["loss"]
     _say(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
+    if facts["search"].get("levels"):
+        _show_search(facts["search"])
     _say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}.sudare.json")
+
+
+def _show_search(search: dict[str, Any]) -> None:
+    """Say which levels were chosen, and how sure it is that no others lose less."""
+    _say(f"  levels: {_levels(search['levels'])}")
+    for name, count in search.get("unseen", {}).items():
+        what = f"{count['values']} values that the plan does not know, in {count['records']} records: left out"
+        _say(f"  column '{name}' has {what}")
+    if "optimal" not in search:
+        return
+    ties = f"; {search['ties']} other nodes lose as little" if search["ties"] else ""
+    if search["optimal"]:
+        _say(f"  least {search['loss']} loss of all {search['nodes']} nodes, {search['checked']} of them counted{ties}")
+    else:
+        _say(f"  best found in time; no node has a {search['loss']} loss below {search['at_least']:.4f}{ties}")
+
+
+def _levels(levels: dict[str, int]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in levels.items())
+
+
+def _show_nodes(found: dict[str, Any], most: int) -> None:
+    def show(nodes: list[dict[str, Any]]) -> None:
+        for node in nodes[:most]:
+            sizes = node["class_sizes"]
+            _say(
+                f"  {node['loss']:<10.6g} {node['suppressed']:>10} {node['classes']:>8} "
+                f"{sizes['smallest']:>9} {sizes['average']:>9.1f} {sizes['largest']:>9}  {_levels(node['levels'])}"
+            )
+        if len(nodes) > most:
+            _say(f"  ... and {len(nodes) - most} more")
+
+    header = f"  {'loss':<10} {'suppressed':>10} {'classes':>8} {'smallest':>9} {'average':>9} {'largest':>9}  levels"
+    _show_search(found["search"])
+    _say(f"The best:\n{header}")
+    show(found["best"])
+    if found["minimal"] is None:
+        _say("Minimal nodes were not looked for to the end: there are too many nodes, or too little time.")
+    else:
+        _say(f"Minimal, {len(found['minimal'])} in all:\n{header}")
+        show(found["minimal"])
 
 
 def _show_guarantees(guarantees: list[dict[str, Any]]) -> None:

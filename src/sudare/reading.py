@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sudare import engines, hierarchies
 from sudare.errors import DataError, Problem, SudareError
@@ -61,8 +64,12 @@ def encode(
     blanks_are_missing: bool = False,
     storage: Storage = MEMORY,
     progress: Listener = silent,
+    unseen: Unseen | None = None,
 ) -> Table:
-    """Encode a table as the policy describes it; what is wrong with any of its columns is said at once."""
+    """Encode a table as the policy describes it; what is wrong with any of its columns is said at once.
+
+    Values that a hierarchy lacks are wrong, too, unless there is an ``unseen`` to note them in: they are then missing.
+    """
     source = engines.open_table(source) if isinstance(source, pa.Table) else source
     tokens = [text for text in policy.source.missing if text] + ([""] if blanks_are_missing else [])
     encoders = {
@@ -102,7 +109,7 @@ def encode(
             rows += len(batch)
             progress("read", rows, source.rows or 0)
         ends = {
-            name: workers.submit(attempt, name, partial(_finished, each, policy.columns[name], policy))
+            name: workers.submit(attempt, name, partial(_finished, each, policy.columns[name], policy, unseen))
             for name, each in encoders.items()
         }
         encoded = {name: end.result() for name, end in ends.items()}
@@ -174,14 +181,51 @@ def encoder(
     )
 
 
-def _finished(each: ColumnEncoder | ItemsEncoder, spec: ColumnSpec, policy: Policy) -> Column | ItemSets:
+def _finished(
+    each: ColumnEncoder | ItemsEncoder, spec: ColumnSpec, policy: Policy, unseen: Unseen | None
+) -> Column | ItemSets:
     """Return an encoded column, with a taxonomy over its values or items if the policy gives it a hierarchy."""
     column = each.finish()
     if spec.hierarchy is None or (spec.role == "sensitive" and not _measured_by_tree(column.name, policy)):
         return column
+    if unseen is not None and isinstance(column, Column) and spec.role == "quasi":
+        column = unseen.noted(column, spec, policy.folder)
     tree = hierarchies.build(spec.hierarchy, column.values, folder=policy.folder, column=column.name)
     order, taxonomy = tree.taxonomy(column.values, column.missing)
     return column.reordered(order, taxonomy)
+
+
+@dataclass
+class Unseen:
+    """Values that the hierarchies of a plan do not have: how many there are of each column, and in which records."""
+
+    values: dict[str, int] = field(default_factory=dict)
+    records: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+
+    def noted(self, column: Column, spec: ColumnSpec, folder: Path) -> Column:
+        """Return the column with such values missing."""
+        where = spec.hierarchy
+        if where is None or (where.file is None and where.tree is None):
+            return column  # the other hierarchies follow from the values
+        tree = hierarchies.given(where, folder)
+        absent = tree.find(column.values) < 0
+        if not absent.any():
+            return column
+        self.values[column.name] = int(np.count_nonzero(absent))
+        self.records[column.name] = np.append(absent, False)[column.codes]
+        return column.forgetting(absent)
+
+    @property
+    def rows(self) -> NDArray[np.bool_] | None:
+        """Which records hold such a value; None if there are none."""
+        return np.logical_or.reduce(list(self.records.values())) if self.records else None
+
+    def to_dict(self) -> dict[str, dict[str, int]]:
+        """Return the numbers by column."""
+        return {
+            name: {"values": self.values[name], "records": int(np.count_nonzero(rows))}
+            for name, rows in sorted(self.records.items())
+        }
 
 
 def _holds_sets(spec: ColumnSpec, kind: pa.DataType) -> bool:

@@ -24,8 +24,10 @@ ROOMS = {
     "engines": TABLE | {"engines"},
     "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},
     "reading": TABLE | {"hierarchies", "models", "engines", "release", "policy", "memory"},
+    "plan": {"errors", "hierarchies", "policy"},
     "audit": {"errors", "policy", "audit"},
     "draft": TABLE | {"policy", "draft"},
+    "report": {"report"},
     "datasets": {"errors", "datasets"},
 }
 OUTSIDE = {

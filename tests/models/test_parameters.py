@@ -58,7 +58,7 @@ BAD = [
     (DeltaDisclosure, {"delta": -1, "column": "d"}, "delta"),
     (KmAnonymity, {"k": 1, "m": 2, "column": "d"}, "k"),
     (KmAnonymity, {"k": 2, "m": 0, "column": "d"}, "m"),
-    (Requirements, {"models": (), "limit": 1.0}, "limit"),
+    (Requirements, {"models": (), "limit": 1.01}, "limit"),
     (Requirements, {"models": (), "limit": -0.1}, "limit"),
 ]
 

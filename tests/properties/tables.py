@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sudare.methods import METHODS
+from sudare.methods import METHODS, Seconds
 from sudare.release import Anything, Choice, Interval, parse_cell
 
 NASTY = [
@@ -112,7 +112,9 @@ def read(text: str, like: Any) -> Any:
 
 
 @st.composite
-def drawn_tables(draw, *, limits=(0.0, 0.1, 0.4), orders=("class", "keep"), subjects=True) -> Drawn:
+def drawn_tables(
+    draw, *, limits=(0.0, 0.1, 0.4), orders=("class", "keep"), subjects=True, records=("dropped",)
+) -> Drawn:
     rows = draw(st.integers(1, 24))
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5, unique=True))
     columns: dict[str, list[Any]] = {}
@@ -129,11 +131,13 @@ def drawn_tables(draw, *, limits=(0.0, 0.1, 0.4), orders=("class", "keep"), subj
         columns[name] = draw(st.lists(cell, min_size=rows, max_size=rows))
         types[name] = kind
         specs[name] = {"role": role, **draw(_details(kind, role, columns[name]))}
+    require = draw(_requirements(specs))
+    models = [spec["model"] for spec in require]
     policy = {
         "columns": specs,
-        "require": draw(_requirements(specs)),
-        "method": draw(st.sampled_from(_METHODS)),
-        "suppression": {"limit": draw(st.sampled_from(limits))},
+        "require": require,
+        "method": draw(st.sampled_from([m for m in _METHODS if METHODS[m["name"]].needs in (None, *models)])),
+        "suppression": {"limit": draw(st.sampled_from(limits)), "records": draw(st.sampled_from(records))},
         "release": {
             "order": draw(st.sampled_from(orders)),
             "subjects": draw(st.sampled_from(["per-class", "linked"])),
@@ -142,13 +146,22 @@ def drawn_tables(draw, *, limits=(0.0, 0.1, 0.4), orders=("class", "keep"), subj
     return Drawn(columns, types, policy)
 
 
+def _some(allowed: Any) -> tuple[Any, ...]:
+    """Some values of an option."""
+    if isinstance(allowed, tuple):
+        return allowed
+    return (60.0,) if isinstance(allowed, Seconds) else (0.1, 0.5)
+
+
 _METHODS = [
     *({"name": name} for name in METHODS),
     *(
         {"name": name, key: value}
         for name, method in METHODS.items()
         for key, allowed in method.options.items()
-        for value in (allowed if isinstance(allowed, tuple) else (0.1, 0.5))
+        for value in (
+            allowed if isinstance(allowed, tuple) else (60.0,) if isinstance(allowed, Seconds) else (0.1, 0.5)
+        )
     ),
 ]
 

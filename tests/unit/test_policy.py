@@ -317,9 +317,13 @@ class TestRequirements:
 
 
 class TestRest:
-    @pytest.mark.parametrize("limit", [-0.1, 1, 1.5, "0.1", True, None, float("nan")])
+    @pytest.mark.parametrize("limit", [-0.1, 1.01, 1.5, "0.1", True, None, float("nan")])
     def test_suppression(self, limit):
         assert problems(policy(suppression={"limit": limit}))[0] == ["suppression.limit"]
+
+    @pytest.mark.parametrize(("key", "word"), [("records", "hidden"), ("unseen", "ignore")])
+    def test_what_becomes_of_records(self, key, word):
+        assert problems(policy(suppression={key: word}))[0] == [f"suppression.{key}"]
 
     @pytest.mark.parametrize(("key", "word"), [("order", "random"), ("subjects", "all")])
     def test_release(self, key, word):
@@ -357,7 +361,16 @@ class TestRest:
 
     @pytest.mark.parametrize("name", METHODS)
     def test_every_method_is_known_to_the_verbs(self, name):
-        assert load_policy(policy(method={"name": name})).method.name == name
+        needed = {"model": "l-diversity", "l": 2, "column": "disease"}
+        given = policy(method={"name": name})
+        given["require"] = [*given["require"], needed]
+        assert load_policy(given).method.name == name
+
+    def test_a_method_says_which_model_it_needs(self):
+        given = policy(method={"name": "l-incognito"})
+        given["require"] = [spec for spec in given["require"] if spec["model"] != "l-diversity"]
+        with pytest.raises(PolicyError, match="l-incognito needs a requirement of the model l-diversity"):
+            load_policy(given)
 
 
 class TestFile:

@@ -7,9 +7,9 @@ says. :meth:`Hierarchy.taxonomy` turns it into arrays over the codes of a column
 
 from sudare.hierarchies.bands import bands
 from sudare.hierarchies.builders import dates, flat, prefix
-from sudare.hierarchies.building import Spec, build
+from sudare.hierarchies.building import Spec, build, given
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy, missing_values
-from sudare.hierarchies.reading import from_csv, from_tree, load, to_csv
+from sudare.hierarchies.reading import csv_text, from_csv, from_tree, load, to_csv
 from sudare.hierarchies.show import level_names, levels, show
 
 __all__ = [
@@ -18,10 +18,12 @@ __all__ = [
     "Spec",
     "bands",
     "build",
+    "csv_text",
     "dates",
     "flat",
     "from_csv",
     "from_tree",
+    "given",
     "level_names",
     "levels",
     "load",

@@ -14,7 +14,7 @@ from sudare.errors import HierarchyError
 from sudare.hierarchies.bands import bands
 from sudare.hierarchies.builders import dates, flat, prefix
 from sudare.hierarchies.hierarchy import Hierarchy, absence
-from sudare.hierarchies.reading import read_rows, tree_rows
+from sudare.hierarchies.reading import from_tree, load, read_rows, tree_rows
 from sudare.hierarchies.rows import Rows
 from sudare.hierarchies.spelling import distinct, spellings
 
@@ -74,6 +74,11 @@ def build(spec: Spec, values: pa.Array, *, folder: Path, column: str) -> Hierarc
     if spec.tree is not None:
         return _covering(tree_rows(spec.tree, source), values, source, column)
     return flat(values, source=source)
+
+
+def given(spec: Spec, folder: Path) -> Hierarchy:
+    """Return a hierarchy that is written down, in a file or as a tree."""
+    return load(folder / spec.file, spec.delimiter) if spec.file else from_tree(spec.tree or {})
 
 
 def _covering(rows: Rows, values: pa.Array, source: str, column: str) -> Hierarchy:

@@ -51,9 +51,14 @@ def from_tree(nested: Mapping[Any, Any] | list[Any], *, source: str = "tree") ->
 
 def to_csv(hierarchy: Hierarchy, path: str | Path, delimiter: str = ";") -> None:
     """Write a hierarchy as a CSV file from leaf to root, which :func:`from_csv` reads back as it was."""
-    columns = [[_quoted(label, delimiter) for label in column.to_pylist()] for column in hierarchy.columns()]
     with Path(path).open("w", encoding="utf-8", newline="") as file:
-        file.writelines(delimiter.join(row) + "\n" for row in zip(*columns, strict=True))
+        file.write(csv_text(hierarchy, delimiter))
+
+
+def csv_text(hierarchy: Hierarchy, delimiter: str = ";") -> str:
+    """Return what :func:`to_csv` writes."""
+    columns = [[_quoted(label, delimiter) for label in column.to_pylist()] for column in hierarchy.columns()]
+    return "".join(delimiter.join(row) + "\n" for row in zip(*columns, strict=True))
 
 
 def _quoted(label: str, delimiter: str) -> str:

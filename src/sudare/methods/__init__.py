@@ -6,7 +6,7 @@ decides: it knows nothing of files, rendering or reports. ``METHODS`` names them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -27,15 +27,32 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Seconds:
+    """An option that is a number of seconds, above 0."""
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+
+    def __str__(self) -> str:
+        return "a number of seconds, above 0"
+
+
+@dataclass(frozen=True)
 class Method:
-    """An entry of the registry: where the function is, what its options may be, and whether it knows item sets."""
+    """An entry of the registry: where the function is, what its options may be, and whether it knows item sets.
+
+    ``needs`` is a model that the policy has to ask for. ``recodes_globally`` says that each value shows the same
+    everywhere, so that the decision can be saved as a plan.
+    """
 
     name: str
     summary: str
     module: str
     function: str
-    options: Mapping[str, tuple[str, ...] | Share] = field(default_factory=dict)
+    options: Mapping[str, tuple[str, ...] | Share | Seconds] = field(default_factory=dict)
     item_sets: bool = False
+    needs: str | None = None
+    recodes_globally: bool = False
 
     def load(self) -> Callable[..., Recoding]:
         """Return the function itself."""
@@ -54,6 +71,23 @@ class Method:
             problems.append(Problem(f"method.{key}", what, did_you_mean(str(value), words)))
         return problems
 
+    def lacking(self, models: Collection[object]) -> list[Problem]:
+        """Return what is wrong with the models that a policy asks for: one that this method needs may be missing."""
+        if self.needs is None or self.needs in models:
+            return []
+        what = f"{self.name} needs a requirement of the model {self.needs}, and there is none."
+        return [Problem("method.name", what, "add it, or use full-domain, which takes whatever is required.")]
+
+
+_LEVELS: Mapping[str, Any] = {
+    "module": "full_domain",
+    "function": "full_domain",
+    "options": {
+        "loss": ("arx", "gcp", "discernibility", "class-size", "entropy", "precision"),
+        "time_limit": Seconds(),
+    },
+    "recodes_globally": True,
+}
 
 METHODS: dict[str, Method] = {
     "top-down": Method(
@@ -71,4 +105,9 @@ METHODS: dict[str, Method] = {
         item_sets=True,
     ),
     "mondrian": Method("mondrian", "each cluster is cut at the median of its widest attribute", "mondrian", "mondrian"),
+    "full-domain": Method("full-domain", "one level of its hierarchy for each column, with the least loss", **_LEVELS),
+    "incognito": Method("incognito", "full-domain generalization under k-anonymity", needs="k-anonymity", **_LEVELS),
+    "l-incognito": Method(
+        "l-incognito", "full-domain generalization under l-diversity", needs="l-diversity", **_LEVELS
+    ),
 }

@@ -21,6 +21,7 @@ from sudare.errors import PolicyUnmetError, UnsupportedError
 from sudare.kernels import ordering, sides
 from sudare.kernels import splits as kernel
 from sudare.kernels.classes import look_up, number_rows, tally_codes
+from sudare.methods.masking import masked
 from sudare.models import Groups, Histograms, Requirements
 from sudare.progress import Listener, silent
 from sudare.table import SUPPRESSED, Column, Partition, Table, chunks, find_atoms
@@ -48,7 +49,8 @@ def split_down(
 ) -> Partition:
     """Split the table into classes that keep the requirements; ``mode`` is one of the kernel's preferences.
 
-    ``job`` is what does it; the one below knows single-valued columns alone.
+    ``job`` is what does it; the one below knows single-valued columns alone. If records are to be masked and would not
+    keep the requirements as a class, none is left out.
     """
     if table.sets and job is None:
         raise UnsupportedError(
@@ -64,6 +66,9 @@ def split_down(
         raise PolicyUnmetError(unmet)
     partition = first.run(listener)
     del first  # its arrays are as large as the table
+    if requirements.masked:
+        shown = masked(table, requirements, partition)
+        return shown or make(table, Requirements(requirements.models), mode).run(listener)
     if partition.suppressed and requirements.depends_on_whole and not _holds_after_all(table, requirements, partition):
         partition = _split_the_rest(table, requirements, partition, mode, listener, make)
     return partition

@@ -55,7 +55,7 @@ import numpy as np
 from sudare.methods.splitting import split_down
 from sudare.models import Requirements
 from sudare.progress import Listener
-from sudare.table import SUPPRESSED, Partition, Table
+from sudare.table import Partition, Table
 
 
 def top_down(
@@ -79,6 +79,7 @@ def top_down(
     from sudare.kernels.splits import LEAST_LOSS, WIDEST
     from sudare.methods.disclosing import Choices, job_with
     from sudare.methods.km_items import HIDDEN, cut_items
+    from sudare.methods.masking import shows_something
 
     del seed
     free = [name for name in table.sets if requirements.free(name)]
@@ -93,7 +94,7 @@ def top_down(
     )
     if not free:
         return partition
-    kept = np.flatnonzero(partition.classes != SUPPRESSED)
+    kept = np.flatnonzero(shows_something(partition))
     cuts = {}
     for name in free:
         limits = [model for model in requirements.of_columns if model.column == name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
@@ -35,7 +36,7 @@ class Model(Protocol):
         """The column it reads, None if it only counts."""
         ...
 
-    @property
+    @cached_property
     def least_rows(self) -> int:
         """A number of records that no satisfying group has fewer of."""
         ...
@@ -57,20 +58,24 @@ class Model(Protocol):
 class Requirements:
     """All models that a release has to keep; ``limit`` is the largest share of records that may be left out.
 
+    With ``masked`` these stay in the release, as rows that show no quasi-identifier: a class like any other, which has
+    to keep the models too, and a part of the whole that distributions are measured against.
+
     k-anonymity on a subset of the quasi-identifiers needs nothing of its own: it is kept by groups that keep
     it on all of them, and so is the test that :meth:`holds` makes and what :attr:`least_rows` says.
     """
 
     models: tuple[Model, ...]
     limit: float = 0.0
+    masked: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", tuple(self.models))
         problem = parameters.number("limit", self.limit, least=0)
-        if problem is not None or self.limit >= 1:
-            parameters.require(parameters.refusal("limit", self.limit, "a number from 0, below 1"))
+        if problem is not None or self.limit > 1:
+            parameters.require(parameters.refusal("limit", self.limit, "a number from 0 to 1"))
 
-    @property
+    @cached_property
     def of_groups(self) -> tuple[Model, ...]:
         """The models that limit groups, in the order of the policy."""
         return tuple(model for model in self.models if model.scope == "group")
@@ -80,27 +85,27 @@ class Requirements:
         """The models that limit an item-set column as a whole; :meth:`holds` says nothing of them."""
         return tuple(model for model in self.models if isinstance(model, KmAnonymity))
 
-    @property
+    @cached_property
     def least_rows(self) -> int:
         """A number of records that no satisfying group has fewer of."""
         return max((model.least_rows for model in self.of_groups), default=1)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The sensitive columns whose histograms the groups have to carry, each once."""
         return tuple(dict.fromkeys(model.column for model in self.of_groups if model.column is not None))
 
-    @property
+    @cached_property
     def counts_subjects(self) -> bool:
         """Whether the groups have to carry their number of data subjects."""
         return any(isinstance(model, KAnonymity) and model.count == "subjects" for model in self.models)
 
-    @property
+    @cached_property
     def depends_on_whole(self) -> bool:
         """Whether some limit is against the distribution of the whole release."""
         return any(model.depends_on_whole for model in self.of_groups)
 
-    @property
+    @cached_property
     def only_rows(self) -> bool:
         """Whether a group's number of records alone decides, and is to be at least :attr:`least_rows`.
 
@@ -129,7 +134,7 @@ class Requirements:
         records of a group show the same items.
         """
         implied = tuple(KAnonymity(model.k) for model in self.of_columns if model.column not in free)
-        return Requirements(self.of_groups + implied, self.limit)
+        return Requirements(self.of_groups + implied, self.limit, self.masked)
 
     def holds(self, groups: Groups) -> NDArray[np.bool_]:
         """Return which groups satisfy every model that limits groups."""

@@ -82,6 +82,12 @@ class Policy(Part):
         """The columns a release has, in the policy's order: all but identifiers."""
         return [name for name, spec in self.columns.items() if spec.role != "identifier"]
 
+    def kept_in(self, folder: Path, sha256: str) -> Policy:
+        """Return the policy as if it had been read from a folder, from a file with this digest."""
+        policy = self.model_copy()
+        policy._folder, policy._sha256 = folder, sha256
+        return policy
+
     @classmethod
     def load(cls, path: str | Path, **checks: Any) -> Policy:
         """Read a policy from a YAML or JSON file; see :meth:`parse` for ``checks``."""
@@ -129,7 +135,7 @@ class Policy(Part):
         except ValidationError as error:
             problems += [problem(details, list(cls.model_fields)) for details in error.errors()]
         problems += unfit(policy) if policy else roughly_unfit(data)
-        problems += method_problems(data.get("method"), methods)
+        problems += method_problems(data.get("method"), methods, data.get("require"))
         if problems or policy is None:
             raise PolicyError(dict.fromkeys(problems))
         return policy

@@ -128,8 +128,8 @@ def roughly_unfit(data: Mapping[str, Any]) -> list[Problem]:
     return problems
 
 
-def method_problems(method: Any, methods: Mapping[str, Any] | None) -> list[Problem]:
-    """Check the name of the method and its options against the registry."""
+def method_problems(method: Any, methods: Mapping[str, Any] | None, require: Any) -> list[Problem]:
+    """Check the name of the method, its options and what it needs to be required, against the registry."""
     if methods is None or not isinstance(method, Mapping):
         return []
     name = method.get("name", "top-down")
@@ -140,4 +140,5 @@ def method_problems(method: Any, methods: Mapping[str, Any] | None) -> list[Prob
     what = f"is not an option of {name}. Allowed: {', '.join(options) or 'none'}."
     unknown = [key for key in method if key != "name" and key not in options]
     problems = [Problem(f"method.{key}", what, did_you_mean(str(key), options)) for key in unknown]
-    return problems + list(methods[name].problems(method))
+    asked = [spec.get("model") for spec in require if isinstance(spec, Mapping)] if isinstance(require, list) else []
+    return problems + list(methods[name].problems(method)) + list(methods[name].lacking(asked))

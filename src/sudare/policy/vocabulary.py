@@ -218,9 +218,15 @@ class MethodSpec(BaseModel):
 
 
 class SuppressionSpec(Part):
-    """The largest share of the records that may be left out of the release."""
+    """The largest share of the records that may be left out of the release, and what becomes of them.
 
-    limit: Annotated[_Real, Field(ge=0, lt=1)] = 0.0
+    ``records``: they are ``dropped``, or ``masked``, which leaves them in as rows that show no quasi-identifier.
+    ``unseen``: whether a plan may leave out records with values that its hierarchies do not have.
+    """
+
+    limit: Annotated[_Real, Field(ge=0, le=1)] = 0.0
+    records: Literal["dropped", "masked"] = "dropped"
+    unseen: Literal["reject", "suppress"] = "reject"
 
 
 class ReleaseSpec(Part):

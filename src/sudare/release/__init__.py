@@ -2,7 +2,7 @@
 
 from sudare.release.carried import plain_type
 from sudare.release.cells import Anything, Cell, Choice, Interval, parse_cell
-from sudare.release.placing import certificate_path, place, private_folder
+from sudare.release.placing import certificate_path, check_folder, place, private_folder
 from sudare.release.render import Rows, render
 from sudare.release.writing import check_target, is_text, write_batches
 
@@ -13,6 +13,7 @@ __all__ = [
     "Interval",
     "Rows",
     "certificate_path",
+    "check_folder",
     "check_target",
     "is_text",
     "parse_cell",
