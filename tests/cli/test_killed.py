@@ -7,6 +7,7 @@ import random
 import signal
 import stat
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import pytest
 import sudare
 from sudare.errors import SudareError
 from sudare.release.placing import PREFIX
+from sudare.release.writing import write_batches
 
 from .people import command, line
 
@@ -145,6 +147,50 @@ def test_asked_to_stop(table, tmp_path, number):
                 assert process.said == ("", "sudare: stopped; nothing was left behind.\n")
         for path in tmp_path.iterdir():
             path.unlink()
+
+
+ASKED_WHILE_LOADING = """
+import os, signal, sys, threading
+from numba.core.codegen import CPUCodeLibrary
+from sudare.cli import main
+
+left, load = [int(sys.argv.pop(1))], CPUCodeLibrary._object_getbuffer_hook
+
+def asked(module):
+    if threading.current_thread() is threading.main_thread():
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+    return load(module)
+
+CPUCodeLibrary._object_getbuffer_hook = staticmethod(asked)
+main()
+"""
+"""The command, asked to stop at the moment when LLVM asks for the code of a kernel, the given one of them."""
+
+
+@pytest.mark.parametrize("kernel", range(1, 6))
+def test_asked_to_stop_while_compiled_code_is_loaded(table, tmp_path, kernel):
+    """No kernel is left without its code, and then called."""
+    folder, _ = table
+    given = [sys.executable, "-c", ASKED_WHILE_LOADING, str(kernel), *arguments(folder, tmp_path / "release.csv")]
+    ended = subprocess.run(given, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGTERM, "sudare: stopped; nothing was left behind.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_text_is_written_by_the_thread_that_asks_for_it(tmp_path):
+    """DuckDB 2.0 takes down what threads of its own still work on, if it is stopped while they write."""
+    threads = []
+
+    def batches():
+        for _ in range(3):
+            threads.append(len(list(Path("/proc/self/task").iterdir())))
+            yield pa.record_batch({"a": [str(number) for number in range(100_000)]})
+
+    write_batches(pa.schema([("a", pa.string())]), batches(), tmp_path / "release.csv")
+    assert len(threads) == 3
+    assert max(threads) == threads[0]  # the first is made before there is a database
 
 
 def test_asked_to_stop_with_json(table, tmp_path):

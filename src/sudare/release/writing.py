@@ -7,6 +7,7 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -169,6 +170,10 @@ def _write_text(schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path
     with duckdb.connect(config={"temp_directory": str(path.parent)}) as database:
         database.execute("SET enable_progress_bar = false")
         database.execute("SET threads = 1")  # with more, it keeps what it has yet to put in order in memory
+        # Nor may threads of its own write to the file: if the statement ends early (a signal, a full disk), version 2.0
+        # waits for what they still have to write, with a lock in hand that they need. Older versions have none.
+        with suppress(duckdb.CatalogException):
+            database.execute("SET async_threads = 0")
         database.register("header", header)
         database.register("release", pa.RecordBatchReader.from_batches(first.schema, chain([first], stream)))
         place = str(path).replace("'", "''")
