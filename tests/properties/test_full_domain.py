@@ -183,12 +183,13 @@ class Case:
             label = self.shows(name, row, level)
             if level == top:
                 return 1.0
-            if level == 0 or label is None or paths is None:
+            if label is None or paths is None or label == cells[row]:
                 return 0.0
             below = sum(path[level] == label for path in paths.values()) / size
             if self.loss == "arx":
                 return (below - 1 / size) / (1 - 1 / size)
-            return below if self.loss == "gcp" else level / top
+            deepest = max(len(set(path)) - 1 for path in paths.values())
+            return below if self.loss == "gcp" else 1 - (top - level) / deepest
 
         return (sum(cell(row) for row in kept) + self.rows - len(kept)) / self.rows
 
@@ -206,11 +207,13 @@ class Case:
 def tree(leaves: list[str], between: int, random) -> dict[str, list[str]]:
     """Paths from leaf to root, with some levels between in which groups join at random; a few leaves are spare."""
     paths = {leaf: [leaf] for leaf in [*leaves, *(f"{leaves[0]}-spare{i}" for i in range(random.integers(0, 3)))]}
+    short = {leaf for leaf in paths if random.random() < 0.3}  # these stand for themselves up to some level
     for level in range(between):
-        groups = sorted({path[-1] for path in paths.values()})
+        groups = sorted({path[-1] for leaf, path in paths.items() if leaf not in short})
         into = {group: f"{group[0]}L{level}G{random.integers(0, max(len(groups) // 2, 1))}" for group in groups}
-        for path in paths.values():
-            path.append(into[path[-1]])
+        for leaf, path in paths.items():
+            path.append(path[-1] if leaf in short else into[path[-1]])
+        short = {leaf for leaf in short if random.random() < 0.5}
     return {leaf: [*path, "*"] for leaf, path in paths.items()}
 
 

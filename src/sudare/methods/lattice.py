@@ -179,8 +179,9 @@ class Lattice:
         keys = np.zeros((len(rows), word + 1), dtype=np.uint64)
         losses = np.zeros(len(rows))
         for axis, own in zip(axes, codes, strict=True):
-            keys[:, axis.word] |= own.astype(np.uint64) << np.uint64(axis.shift)
-            losses += axis.losses[0][own]
+            cell = axis.cells[0][own]
+            keys[:, axis.word] |= cell.astype(np.uint64) << np.uint64(axis.shift)
+            losses += axis.losses[0][cell]
         root = Grouped(keys, rows, losses)
         tallied = [table.sensitive[name] for name in self.requirements.columns]
         if self.requirements.counts_subjects:

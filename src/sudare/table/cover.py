@@ -348,6 +348,9 @@ def _smallest(column: Column, numbers: Ints, partition: Partition) -> Ints:
     of_code = numbers.astype(np.uint32)
     for part in chunks(len(partition.classes)):
         spread_extremes(of_code[column.codes[part]], partition.classes[part], low, high)
+    if np.any((low != high)[: partition.count - partition.masked] & (low > 0)[: partition.count - partition.masked]):
+        # what some of them show would not be true of them
+        raise AssertionError(f"the records of a class differ in what they are to show in '{column.name}'")
     return low.astype(np.int64)
 
 
