@@ -340,7 +340,8 @@ def _method(policy: Policy, override: str | None) -> tuple[Any, dict[str, Any]]:
         return METHODS[policy.method.name], policy.method.options
     if override not in METHODS:
         raise UnsupportedError(f"'{override}' is not a method.", hint=f"use one of {', '.join(METHODS)}.")
-    lacking = METHODS[override].lacking([spec.model for spec in policy.require])
+    roles = {name: spec.role for name, spec in policy.columns.items()}
+    lacking = METHODS[override].lacking({}, [spec.model for spec in policy.require], roles)
     if lacking:
         raise PolicyError(lacking)
     return METHODS[override], {}

@@ -128,23 +128,39 @@ def encode(
         role: {name: column for name, column in encoded.items() if policy.columns[name].role == role}
         for role in ("quasi", "sensitive", "subject")
     }
-    known = {name: column for name, column in by_role["sensitive"].items() if isinstance(column, Column)}
+    needed = _needed(policy)
+    known = {
+        name: column for name, column in by_role["sensitive"].items() if isinstance(column, Column) and name in needed
+    }
+    target = encoded.get(_target(policy) or "")
     problems += _unknown_values(policy, known)
     problems += _unclear_orders(policy, known)
     if problems:
         raise DataError(problems)
     subject = next(iter(by_role["subject"].values()), None)
-    return Table(rows, by_role["quasi"], known, subject, carried.finish(), storage)
+    chosen = target if isinstance(target, Column) else None
+    return Table(rows, by_role["quasi"], known, subject, carried.finish(), storage, chosen)
 
 
 def _encoded(policy: Policy) -> list[str]:
     """Return the columns that a method or a requirement looks at; all others leave as they came, or stay."""
-    needed = {getattr(spec, "column", None) for spec in policy.require}
+    needed, target = _needed(policy), _target(policy)
     return [
         name
         for name, spec in policy.columns.items()
-        if spec.role in ("quasi", "subject") or (spec.role == "sensitive" and name in needed)
+        if spec.role in ("quasi", "subject") or (spec.role == "sensitive" and name in needed) or name == target
     ]
+
+
+def _needed(policy: Policy) -> set[str | None]:
+    """Return the columns that requirements read."""
+    return {getattr(spec, "column", None) for spec in policy.require}
+
+
+def _target(policy: Policy) -> str | None:
+    """Return the class that the release is to help predict, where the method asks for one."""
+    name = policy.method.options.get("target")
+    return name if name in policy.columns else None
 
 
 def encoder(

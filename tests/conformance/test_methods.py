@@ -7,6 +7,7 @@ import math
 import sys
 import time
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,10 @@ import pytest
 
 from sudare.errors import PolicyUnmetError, UnsupportedError
 from sudare.hierarchies import build
-from sudare.methods import METHODS, Seconds
+from sudare.methods import METHODS, ColumnName, Seconds, Share, Weight, Whole
 from sudare.models import MODELS, Requirements
 from sudare.policy import HierarchySpec
-from sudare.table import SUPPRESSED, Partition, Table, encode_column, encode_items
+from sudare.table import SUPPRESSED, Column, Partition, Table, encode_column, encode_items
 
 
 def values_of(name, option) -> tuple:
@@ -26,7 +27,9 @@ def values_of(name, option) -> tuple:
     allowed = METHODS[name].options[option]
     if isinstance(allowed, tuple):
         return allowed
-    return (60, 90.5) if isinstance(allowed, Seconds) else (0.0, 0.1)
+    if isinstance(allowed, ColumnName):
+        return ()  # see `decide`
+    return {Seconds: (60, 90.5), Whole: (3,), Weight: (0, 0.5, 1.0), Share: (0.0, 0.1)}[type(allowed)]
 
 
 def default_of(name, option):
@@ -135,6 +138,10 @@ def patients(rows: int, seed: int = 0, order=None) -> Table:
 
 
 def decide(name, options, table, requirements, **more) -> Partition:
+    if "target" in METHODS[name].options:
+        told = table.sensitive["illness"].codes if "illness" in table.sensitive else np.arange(table.rows)
+        table = replace(table, target=Column("class", "categorical", (told % 2).astype(np.uint8), pa.array(["u", "v"])))
+        more["target"] = table.target.name
     return METHODS[name].load()(table, requirements, **options, **more)
 
 
@@ -255,8 +262,10 @@ def test_the_signature_is_the_common_one(name):
 def test_a_wrong_option_value_is_named_with_what_is_allowed(name):
     for option, allowed in METHODS[name].options.items():
         words = allowed if isinstance(allowed, tuple) else ()
-        wrong = [f"{words[0]}x", None, 0] if words else ["0", None, True, -0.1, math.nan, math.inf]
-        wrong += [0] if isinstance(allowed, Seconds) else [] if words else [1, 1.0]
+        wrong = [f"{words[0]}x", None, 0] if words else [None, True, -0.1, math.nan, math.inf]
+        wrong += {Seconds: ["1", 0], Share: ["0", 1, 1.0], Weight: ["1", 1.1], Whole: ["3", 3.5, 0]}.get(
+            type(allowed), []
+        )
         for value in wrong:
             [problem] = METHODS[name].problems({option: value})
             assert option in str(problem)
@@ -317,7 +326,7 @@ def test_every_class_keeps_what_is_required(name, options, model, setting, limit
     partition = decide(name, options, table, required((model, setting), limit=limit))
     assert keeps(model, setting, table, partition)
     assert partition.suppressed <= limit * table.rows
-    assert partition.count > 1 or METHODS[name].recodes_globally
+    assert partition.count > 1 or partition.cuts
 
 
 def test_every_model_of_groups_is_among_those_asked_for():
@@ -463,7 +472,7 @@ def test_very_many_categories_take_seconds(name, options, hierarchy):
     partition = decide(name, options, table, required(("k-anonymity", {"k": 2})))
     assert time.perf_counter() - started < 60
     assert partition.sizes.min() >= 2
-    assert partition.count >= (rows / 4 if not METHODS[name].recodes_globally else 1)
+    assert partition.count >= (1 if partition.cuts else rows / 4)
 
 
 @every_way

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sudare.methods import METHODS, Seconds
+from sudare.methods import METHODS, ColumnName, Seconds, Share, Weight, Whole
 from sudare.release import Anything, Choice, Interval, parse_cell
 
 NASTY = [
@@ -133,10 +133,15 @@ def drawn_tables(
         specs[name] = {"role": role, **draw(_details(kind, role, columns[name]))}
     require = draw(_requirements(specs))
     models = [spec["model"] for spec in require]
+    classes = [name for name, spec in specs.items() if fit_for_class(spec["role"], columns[name])]
+    methods = [m for m in _METHODS if METHODS[m["name"]].needs in (None, *models)]
+    method = draw(st.sampled_from([m for m in methods if classes or "target" not in METHODS[m["name"]].options]))
+    if "target" in METHODS[method["name"]].options:
+        method = {**method, "target": draw(st.sampled_from(classes))}
     policy = {
         "columns": specs,
         "require": require,
-        "method": draw(st.sampled_from([m for m in _METHODS if METHODS[m["name"]].needs in (None, *models)])),
+        "method": method,
         "suppression": {"limit": draw(st.sampled_from(limits)), "records": draw(st.sampled_from(records))},
         "release": {
             "order": draw(st.sampled_from(orders)),
@@ -150,7 +155,13 @@ def _some(allowed: Any) -> tuple[Any, ...]:
     """Some values of an option."""
     if isinstance(allowed, tuple):
         return allowed
-    return (60.0,) if isinstance(allowed, Seconds) else (0.1, 0.5)
+    return {Seconds: (60.0,), Share: (0.1, 0.5), Weight: (0.5, 1), Whole: (2,), ColumnName: ()}[type(allowed)]
+
+
+def fit_for_class(role: str, cells: list[Any]) -> bool:
+    """Say whether a column can be the class of a method that asks for one."""
+    known = {repr(cell) for cell in cells if cell is not None and cell == cell and cell != ""}
+    return role in ("sensitive", "insensitive") and len(known) > 1 and len(known) == len({repr(c) for c in cells})
 
 
 _METHODS = [

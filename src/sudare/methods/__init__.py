@@ -38,6 +38,47 @@ class Seconds:
 
 
 @dataclass(frozen=True)
+class Weight:
+    """An option that is a number from 0 to 1."""
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+    def __str__(self) -> str:
+        return "a number from 0 to 1"
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An option that is a whole number between two others."""
+
+    least: int
+    most: int
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
+
+    def __str__(self) -> str:
+        return f"a whole number from {self.least} to {self.most}"
+
+
+@dataclass(frozen=True)
+class ColumnName:
+    """An option that names a column with one of some roles; it has to be given."""
+
+    roles: tuple[str, ...]
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str)
+
+    def __str__(self) -> str:
+        return f"the name of a column with role {' or '.join(self.roles)}"
+
+
+Option = tuple[str, ...] | Share | Seconds | Weight | Whole | ColumnName
+
+
+@dataclass(frozen=True)
 class Method:
     """An entry of the registry: where the function is, what its options may be, and whether it knows item sets.
 
@@ -49,7 +90,7 @@ class Method:
     summary: str
     module: str
     function: str
-    options: Mapping[str, tuple[str, ...] | Share | Seconds] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict)
     item_sets: bool = False
     needs: str | None = None
     recodes_globally: bool = False
@@ -71,12 +112,32 @@ class Method:
             problems.append(Problem(f"method.{key}", what, did_you_mean(str(value), words)))
         return problems
 
-    def lacking(self, models: Collection[object]) -> list[Problem]:
-        """Return what is wrong with the models that a policy asks for: one that this method needs may be missing."""
-        if self.needs is None or self.needs in models:
-            return []
-        what = f"{self.name} needs a requirement of the model {self.needs}, and there is none."
-        return [Problem("method.name", what, "add it, or use full-domain, which takes whatever is required.")]
+    def lacking(
+        self, options: Mapping[str, Any], models: Collection[object], roles: Mapping[str, Any]
+    ) -> list[Problem]:
+        """Return what this method misses in a policy: a model that it needs, a column that an option has to name."""
+        problems = []
+        if self.needs is not None and self.needs not in models:
+            what = f"{self.name} needs a requirement of the model {self.needs}, and there is none."
+            hint = "add it, or use full-domain, which takes whatever is required."
+            problems.append(Problem("method.name", what, hint))
+        for key, allowed in self.options.items():
+            if not isinstance(allowed, ColumnName) or not isinstance(options.get(key, ""), str):
+                continue
+            name = options.get(key)
+            if name is None:
+                problems.append(Problem(f"method.{key}", f"{self.name} needs {allowed} here."))
+            elif name not in roles:
+                what = f"'{name}' is not a column of this policy."
+                problems.append(Problem(f"method.{key}", what, did_you_mean(name, map(str, roles))))
+            elif roles[name] not in allowed.roles:
+                what = f"'{name}' has role: {roles[name]}; this needs {allowed}."
+                problems.append(Problem(f"method.{key}", what))
+        return problems
+
+    def columns(self, options: Mapping[str, Any]) -> list[str]:
+        """Return the columns that options name."""
+        return [options[key] for key, allowed in self.options.items() if isinstance(allowed, ColumnName)]
 
 
 _LEVELS: Mapping[str, Any] = {
@@ -105,6 +166,19 @@ METHODS: dict[str, Method] = {
         item_sets=True,
     ),
     "mondrian": Method("mondrian", "each cluster is cut at the median of its widest attribute", "mondrian", "mondrian"),
+    "tds": Method(
+        "tds",
+        "the values that tell most about a class are shown first, alike everywhere",
+        "tds",
+        "tds",
+        {
+            "target": ColumnName(("sensitive", "insensitive")),
+            "score": ("table-info", "gain-ratio"),
+            "w": Weight(),
+            "search": ("greedy", "beam"),
+            "width": Whole(2, 64),
+        },
+    ),
     "full-domain": Method("full-domain", "one level of its hierarchy for each column, with the least loss", **_LEVELS),
     "incognito": Method("incognito", "full-domain generalization under k-anonymity", needs="k-anonymity", **_LEVELS),
     "l-incognito": Method(

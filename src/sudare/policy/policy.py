@@ -135,7 +135,7 @@ class Policy(Part):
         except ValidationError as error:
             problems += [problem(details, list(cls.model_fields)) for details in error.errors()]
         problems += unfit(policy) if policy else roughly_unfit(data)
-        problems += method_problems(data.get("method"), methods, data.get("require"))
+        problems += method_problems(data, methods)
         if problems or policy is None:
             raise PolicyError(dict.fromkeys(problems))
         return policy

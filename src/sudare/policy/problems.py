@@ -128,8 +128,9 @@ def roughly_unfit(data: Mapping[str, Any]) -> list[Problem]:
     return problems
 
 
-def method_problems(method: Any, methods: Mapping[str, Any] | None, require: Any) -> list[Problem]:
-    """Check the name of the method, its options and what it needs to be required, against the registry."""
+def method_problems(data: Mapping[str, Any], methods: Mapping[str, Any] | None) -> list[Problem]:
+    """Check the name of the method, its options and what else it needs in a policy, against the registry."""
+    method, require, columns = data.get("method"), data.get("require"), data.get("columns")
     if methods is None or not isinstance(method, Mapping):
         return []
     name = method.get("name", "top-down")
@@ -141,4 +142,6 @@ def method_problems(method: Any, methods: Mapping[str, Any] | None, require: Any
     unknown = [key for key in method if key != "name" and key not in options]
     problems = [Problem(f"method.{key}", what, did_you_mean(str(key), options)) for key in unknown]
     asked = [spec.get("model") for spec in require if isinstance(spec, Mapping)] if isinstance(require, list) else []
-    return problems + list(methods[name].problems(method)) + list(methods[name].lacking(asked))
+    specs = columns.items() if isinstance(columns, Mapping) else ()
+    roles = {str(column): spec.get("role") for column, spec in specs if isinstance(spec, Mapping)}
+    return problems + list(methods[name].problems(method)) + list(methods[name].lacking(method, asked, roles))

@@ -19,7 +19,8 @@ class Table:
 
     ``quasi`` and ``sensitive`` keep the order of the policy. ``subject`` says who a record is about.
     ``carried`` are the columns that leave as they came (sensitive and insensitive ones), untouched. ``storage`` is
-    where arrays of the table's size are to live.
+    where arrays of the table's size are to live. ``target`` is the class that the release is to help predict, for
+    methods that ask for one; it is one of the carried columns.
     """
 
     rows: int
@@ -28,6 +29,7 @@ class Table:
     subject: Column | None = None
     carried: pa.Table | None = None
     storage: Storage = MEMORY
+    target: Column | None = None
 
     def taken(self, rows: NDArray[np.int64]) -> Table:
         """Return some of the records, as far as methods look at them, with the same codes."""
@@ -44,6 +46,7 @@ class Table:
             sensitive={name: take(column) for name, column in self.sensitive.items()},
             subject=None if self.subject is None else take(self.subject),
             storage=self.storage,
+            target=None if self.target is None else take(self.target),
         )
 
     def without(self, names: Collection[str]) -> Table:

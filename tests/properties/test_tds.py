@@ -1,0 +1,153 @@
+"""Top-down specialization on random tables: every step against a full recount, in plain Python."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sudare.errors import PolicyUnmetError
+from sudare.hierarchies import build
+from sudare.methods.specializing import Cut
+from sudare.methods.tds import tds
+from sudare.models import KAnonymity, LDiversity, Requirements, TCloseness
+from sudare.policy import HierarchySpec
+from sudare.table import Table, encode_column, generalize
+
+from .test_full_domain import nested, tree
+
+
+def random_table(seed: int) -> Table:
+    """Trees with short branches, flat categories and numbers, missing cells, and a class that some of it tells."""
+    random = np.random.default_rng(seed)
+    rows = int(random.integers(20, 120))
+    signal = random.random(rows)
+    quasi = {}
+    for name in "abcd"[: random.integers(1, 5)]:
+        kind = random.choice(["tree", "flat", "number"])
+        noise = 0.5 * signal + 0.5 * random.random(rows)
+        values: list[object] = [f"{name}{int(x * random.integers(2, 7))}" for x in noise]
+        if kind == "number":
+            values = [int(x * 12) for x in noise]
+        if random.random() < 0.4:
+            values = [None if random.random() < 0.1 else value for value in values]
+        column = encode_column(name, pa.array(values), kind="numeric" if kind == "number" else "categorical")
+        if kind == "tree":
+            leaves = [str(value) for value in column.values.to_pylist()]
+            spec = HierarchySpec.model_validate({"tree": nested(tree(leaves, int(random.integers(0, 3)), random))})
+            grown = build(spec, column.values, folder=Path(), column=name)
+            column = column.reordered(*grown.taxonomy(column.values, column.missing))
+        quasi[name] = column
+    target = encode_column("y", pa.array(["x" if s > 0.6 else "z" if s > 0.3 else "w" for s in signal]))
+    secret = encode_column("s", pa.array(random.choice(list("pqr"), rows).tolist()))
+    people = encode_column("who", pa.array(random.integers(0, rows * 2 // 3, rows).tolist()), kind="categorical")
+    return Table(rows, quasi, {"s": secret}, people, target=target)
+
+
+def shown(cut: Cut, row: int) -> tuple[int, ...]:
+    return tuple(int(tree.now[column.codes[row]]) for column, tree in zip(cut.columns, cut.trees, strict=True))
+
+
+def table_info(cut: Cut, table: Table, w: float) -> float:
+    """Count everything anew."""
+    groups = defaultdict(Counter)
+    for row in range(table.rows):
+        groups[shown(cut, row)][int(table.target.codes[row])] += 1
+    doubt = split = 0.0
+    for counts in groups.values():
+        size = sum(counts.values())
+        doubt -= sum(n / table.rows * math.log2(n / size) for n in counts.values())
+        split -= size / table.rows * math.log2(size / table.rows)
+    return w * doubt + (1 - w) * split
+
+
+def requirements(seed: int, table: Table) -> Requirements:
+    names = list(table.quasi)
+    choices = [
+        (KAnonymity(4),),
+        (KAnonymity(3, "subjects"),),
+        (KAnonymity(6, columns=names[:1]), KAnonymity(2, columns=names[-2:])),
+        (KAnonymity(2), LDiversity(2, "s")),
+        (KAnonymity(2), TCloseness(0.5, "s")),
+        (KAnonymity(4, "subjects", names[:2]), KAnonymity(2)),
+    ]
+    return Requirements(choices[seed % len(choices)])
+
+
+def holds(cut: Cut, table: Table, asked: Requirements) -> bool:
+    """Test the requirements of these tests on what is shown, in plain Python."""
+    names = [column.name for column in cut.columns]
+    for model in asked.models:
+        columns = getattr(model, "columns", None) or names
+        groups = defaultdict(list)
+        for row in range(table.rows):
+            cells = shown(cut, row)
+            groups[tuple(cells[names.index(name)] for name in columns)].append(row)
+        for rows in groups.values():
+            secrets = Counter(table.sensitive["s"].codes[rows].tolist())
+            if isinstance(model, KAnonymity):
+                who = set(table.subject.codes[rows].tolist()) if model.count == "subjects" else rows
+                good = len(who) >= model.k
+            elif isinstance(model, LDiversity):
+                good = len(secrets) >= model.l
+            else:
+                whole = Counter(table.sensitive["s"].codes.tolist())
+                good = sum(abs(secrets[v] / len(rows) - n / table.rows) for v, n in whole.items()) / 2 <= model.t + 1e-9
+            if not good:
+                return False
+    return True
+
+
+@pytest.mark.parametrize("ratio", [False, True], ids=["table-info", "gain-ratio"])
+@pytest.mark.parametrize("seed", range(60))
+def test_every_step_is_the_best_valid_one_by_a_full_recount(seed, ratio):
+    table, w = random_table(seed), [0.98, 0.5, 1.0][seed % 3]
+    asked = requirements(seed, table)
+    cut = Cut(table, asked, w, ratio)
+    assert cut.information == pytest.approx(table_info(cut, table, w), abs=1e-9)
+    while cut.open:
+        valid = {}
+        for candidate in cut.ranked():
+            trial = cut.copy()
+            trial.specialize(candidate)
+            fall = cut.information - table_info(trial, table, w)
+            assert trial.information == pytest.approx(table_info(trial, table, w), abs=1e-9)
+            if not ratio:  # all scores, not only those of what changed last
+                assert cut.open[candidate] == pytest.approx(fall, abs=1e-9)
+            valid[candidate] = holds(trial, table, asked)
+            assert cut.valid(candidate) == valid[candidate]
+        best = next((candidate for candidate in cut.ranked() if valid[candidate]), None)
+        for candidate in [candidate for candidate in cut.ranked() if not valid[candidate]]:
+            cut.drop(candidate)
+        if best is None:
+            break
+        cut.specialize(best)
+    # the method does the same, and shows what is true of every record
+    if not holds(Cut(table, asked, w, ratio), table, asked):
+        return
+    score = "gain-ratio" if ratio else "table-info"
+    partition = tds(table, asked, target="y", score=score, w=w)
+    assert partition.facts["table_info"] == pytest.approx(cut.information, abs=1e-9)
+    groups = {}
+    for row in range(table.rows):
+        assert groups.setdefault(shown(cut, row), partition.classes[row]) == partition.classes[row]
+    assert len(groups) == partition.count
+    generalize(table, partition)  # which refuses classes whose records differ in what they are to show
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_beam_is_never_worse_than_greedy(seed):
+    table = random_table(100 + seed)
+    asked = Requirements((KAnonymity(3),))
+    try:
+        wide = tds(table, asked, target="y", search="beam", width=3)
+    except PolicyUnmetError:
+        return
+    greedy = tds(table, asked, target="y")
+    assert wide.facts["greedy_table_info"] == pytest.approx(greedy.facts["table_info"], abs=1e-8)
+    assert wide.facts["table_info"] <= greedy.facts["table_info"] + 1e-9
+    assert wide.sizes.min() >= 3
