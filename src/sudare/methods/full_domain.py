@@ -116,8 +116,11 @@ def at_levels(
         most = int(requirements.limit * table.rows + 1e-9)
         what = f"its levels would leave out {out:,} of {table.rows:,} records; at most {most:,} may be."
         raise PolicyUnmetError(Problem("plan", what, "make a new plan for these records."))
-    facts = {"loss": "arx", "value": round(node.loss, 9), "levels": dict(zip(lattice.names, chosen, strict=True))}
-    partition = lattice.partition(chosen, facts | {"heights": dict(zip(lattice.names, lattice.top, strict=True))})
+    facts = {
+        "levels": dict(zip(lattice.names, chosen, strict=True)),
+        "heights": dict(zip(lattice.names, lattice.top, strict=True)),
+    }
+    partition = lattice.partition(chosen, facts)
     if unusable is None:
         return partition
     classes = np.full(table.rows, SUPPRESSED, dtype=partition.classes.dtype)

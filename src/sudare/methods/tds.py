@@ -78,7 +78,7 @@ def tds(
             f"this method does not generalize item sets; got {', '.join(map(repr, table.sets))}.",
             hint="use the method top-down, or leave the column out of the policy and so out of the release.",
         )
-    chosen = _checked(table.target, target)
+    chosen = checked_class(table.target, target)
     listener("prepare kernels", 0, 0)
     cut = Cut(table, requirements, float(w), ratio=score == "gain-ratio")
     unmet = requirements.unmet(cut.everybody())
@@ -157,7 +157,7 @@ def _beam(first: Cut, width: int) -> Iterator[Cut]:
         cuts = sorted(grown.values(), key=lambda cut: (round(cut.information, 12), cut.identity()))[:width]
 
 
-def _checked(target: Column | None, name: str | None) -> Column:
+def checked_class(target: Column | None, name: str | None) -> Column:
     """Return the class, or raise what keeps it from being one."""
     if target is None or target.name != name:
         raise UnsupportedError("this method needs a class to help predict.", hint="name its column as method.target.")
