@@ -84,11 +84,11 @@ def full_domain(
     for the common signature: nothing is drawn.
     """
     del seed
-    started = time.monotonic()
     listener = progress or silent
     listener("prepare kernels", 0, 0)
     lattice = Lattice(table, requirements, loss)
-    search = Search(lattice, None if time_limit is None else started + time_limit)
+    lattice.at(lattice.top)  # compiles, which the time limit is not meant for
+    search = Search(lattice, None if time_limit is None else time.monotonic() + time_limit)
     for decided in search.run():
         listener("decide", decided / lattice.size, 1.0)
     listener("decide", 1.0, 1.0)
@@ -111,6 +111,11 @@ def at_levels(
     chosen = tuple(levels[name] for name in lattice.names)
     lattice.budget = budget
     node, keeps = lattice.look(chosen)
+    if not keeps and requirements.masked and node.suppressed <= budget:
+        what = (
+            f"its levels leave {node.suppressed:,} records to be masked, which do not keep the requirements as a class."
+        )
+        raise PolicyUnmetError(Problem("plan", what, "make a new plan for these records, or let them be dropped."))
     if not keeps:
         out = table.rows - len(usable) + node.suppressed
         most = int(requirements.limit * table.rows + 1e-9)

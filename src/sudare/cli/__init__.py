@@ -1,0 +1,17 @@
+"""The command line: thin, over the Python verbs.
+
+Exit codes: 0 done; 1 the policy cannot be met, or the audit failed; 2 bad input or usage. Progress goes to the
+standard error, and only if that is a terminal; results go to the standard output.
+"""
+
+from __future__ import annotations
+
+from sudare.cli.commands import app
+from sudare.cli.running import run
+
+__all__ = ["app", "main"]
+
+
+def main() -> None:
+    """Run the command line."""
+    run(app)

@@ -1,0 +1,269 @@
+"""The commands: each parses its words, calls one verb of the Python interface, and shows what comes back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sudare import __version__
+from sudare.cli.running import check_new, progress, reporting, say, write_new
+from sudare.cli.showing import show_guarantees, show_nodes, show_release
+
+app = typer.Typer(
+    name="sudare",
+    help="Make a table about people safe to hand over, as useful as it can be, and proven so.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # a traceback with local variables would show data
+    rich_markup_mode=None,
+)
+hierarchy_app = typer.Typer(help="Look at hierarchies.", no_args_is_help=True)
+app.add_typer(hierarchy_app, name="hierarchy")
+generate_app = typer.Typer(help="Make up data to try sudare on.", no_args_is_help=True)
+app.add_typer(generate_app, name="generate")
+
+DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")]
+PolicyOption = Annotated[Path, typer.Option("--policy", "-p", help="The policy (YAML or JSON).")]
+OutOption = Annotated[Path, typer.Option("--out", "-o", help="The release: CSV, Parquet or Arrow, by its ending.")]
+MemoryOption = Annotated[
+    str | None, typer.Option("--memory", help="Use about this much, such as 4GiB; files hold the rest.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sudare {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def init(
+    data: DataArgument,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write it; else it is printed.")] = None,
+    encoding: Annotated[str, typer.Option(help="How a text file is written, such as cp1252.")] = "utf-8",
+    delimiter: Annotated[str | None, typer.Option(help="What separates its fields; else it is told.")] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Draft a policy by looking at the columns. Read every line of it before use."""
+    with reporting(as_json):
+        from sudare import api
+
+        with progress(quiet or as_json) as listener:
+            listener("look at the columns", 0, 0)
+            text = api.draft(data, encoding=encoding, delimiter=delimiter)
+        if out is not None:
+            write_new(out, text)
+        if as_json:
+            say(json.dumps({"policy": text, "path": str(out) if out else None}, ensure_ascii=False))
+        elif out is None:
+            say(text, nl=False)
+        elif not quiet:
+            say(f"Drafted {out}. Read every line before you use it.")
+
+
+@app.command()
+def anonymize(
+    data: DataArgument,
+    policy: PolicyOption,
+    out: OutOption,
+    method: Annotated[
+        str | None, typer.Option("--method", "-m", help="Use this method instead of the policy's.")
+    ] = None,
+    memory: MemoryOption = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", help="Save the levels that were found here, for `sudare apply`.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make a release, prove it from the written file, and place it with its certificate R.sudare.json."""
+    with reporting(as_json):
+        from sudare import api
+
+        if plan is not None:
+            api.check_plan(policy, method, plan)
+            _check_apart(plan, data, policy, out)
+        with progress(quiet or as_json) as listener:
+            release = api.anonymize(data, policy, out=out, method=method, memory=memory, progress=listener)
+        if plan is not None and release.plan is not None:
+            release.plan.save(plan)
+        if as_json:
+            say(json.dumps({"release": str(out)} | release.certificate, ensure_ascii=False))
+        elif not quiet:
+            show_release(out, release.certificate)
+
+
+@app.command()
+def apply(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="What `sudare anonymize --plan` saved.")],
+    data: Annotated[str, typer.Argument(metavar="NEW", help="Other records: CSV, Parquet or Arrow file.")],
+    out: OutOption,
+    memory: MemoryOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Release other records at the levels of a plan, proven anew from the written file."""
+    with reporting(as_json):
+        from sudare import api
+
+        with progress(quiet or as_json) as listener:
+            release = api.apply(plan, data, out=out, memory=memory, progress=listener)
+        if as_json:
+            say(json.dumps({"release": str(out)} | release.certificate, ensure_ascii=False))
+        elif not quiet:
+            show_release(out, release.certificate)
+
+
+@app.command()
+def explore(
+    data: DataArgument,
+    policy: PolicyOption,
+    best: Annotated[int, typer.Option("--best", min=1, help="How many of the best and of the minimal to list.")] = 10,
+    loss: Annotated[str | None, typer.Option("--loss", help="What the best lose least of; else as the policy.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Seconds after which to tell what was found so far.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Draw the lattice around the best into this SVG file.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """List the levels of generalization that keep a policy: those that lose least, and the minimal ones."""
+    with reporting(as_json):
+        from sudare import api
+        from sudare.report import lattice_picture
+
+        if picture is not None:
+            check_new(picture)
+        with progress(quiet or as_json) as listener:
+            found = api.explore(data, policy, loss=loss, best=best, time_limit=time_limit, progress=listener).to_dict()
+        if picture is not None:
+            write_new(picture, lattice_picture(found))
+        if as_json:
+            finite = json.loads(json.dumps(found), parse_constant=lambda _: None)  # an endless loss is not JSON
+            say(json.dumps(finite, ensure_ascii=False))
+        elif not quiet:
+            show_nodes(found, best)
+
+
+@app.command()
+def audit(
+    release: Annotated[str, typer.Argument(metavar="R", help="The release: CSV, Parquet or Arrow file.")],
+    policy: PolicyOption,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Prove a release again, from the file alone; any tool may have made it."""
+    with reporting(as_json):
+        from sudare import api
+
+        with progress(quiet or as_json) as listener:
+            report = api.audit(release, policy, progress=lambda step: listener(step, 0, 0))
+        if as_json:
+            say(json.dumps(report.to_dict(), ensure_ascii=False))
+            raise typer.Exit(0 if report.passed else 1)
+        report.raise_if_failed()
+        if not quiet:
+            say(f"{release} keeps its policy: {report.rows} records in {report.classes} classes.")
+            show_guarantees(report.to_dict()["guarantees"])
+            for note in report.notes:
+                say(f"Note: {note}")
+
+
+@hierarchy_app.command("show")
+def hierarchy_show(
+    file: Annotated[Path, typer.Argument(help="A hierarchy: leaf-to-root CSV, or nested YAML.")],
+    delimiter: Annotated[str | None, typer.Option(help="The delimiter of a CSV file; else it is told.")] = None,
+    lines: Annotated[int, typer.Option(min=1, help="How many lines to print at the most.")] = 60,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the levels of a hierarchy as a tree."""
+    with reporting(as_json):
+        from sudare import hierarchies
+        from sudare.errors import ParameterError, Problem
+
+        if delimiter is not None and len(delimiter) != 1:
+            raise ParameterError(Problem("--delimiter", f"is one character; got {len(delimiter)}."))
+        tree = hierarchies.load(file, delimiter)
+        if as_json:
+            names = hierarchies.level_names(tree)
+            levels = [
+                {"name": name, "labels": count} for name, count in zip(names, hierarchies.levels(tree), strict=True)
+            ]
+            say(json.dumps({"levels": levels, "leaves": len(tree.leaves)}, ensure_ascii=False))
+        else:
+            say(hierarchies.show(tree, max_lines=lines))
+
+
+@hierarchy_app.command("gaps")
+def hierarchy_gaps(
+    data: DataArgument,
+    policy: PolicyOption,
+    column: Annotated[str, typer.Option(help="The column whose hierarchy is incomplete.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to list the values (only you can read it).")],
+    as_json: JsonOption = False,
+) -> None:
+    """List the values of a column that its hierarchy lacks, into a private file."""
+    with reporting(as_json):
+        from sudare import api
+
+        gaps = api.hierarchy_gaps(data, policy, column)
+        write_new(out, "".join(f"{value}\n" for value in gaps), private=True)
+        say(
+            json.dumps({"gaps": len(gaps), "path": str(out)})
+            if as_json
+            else f"{len(gaps)} values of '{column}' are not in its hierarchy; they are listed in {out}."
+        )
+
+
+@generate_app.command("claims")
+def generate_claims(
+    rows: Annotated[int, typer.Option("--rows", "-n", help="How many claims.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write them: a new Parquet file.")],
+    seed: Annotated[int, typer.Option(help="Another seed gives other claims, the same one the same.")] = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make up medical claims, as many as wanted, in bounded memory. No person stands behind them."""
+    with reporting(as_json):
+        from sudare.datasets.claims import write_claims
+
+        with progress(quiet or as_json) as listener:
+            write_claims(out, rows, seed, listener)
+        if as_json:
+            say(json.dumps({"path": str(out), "rows": rows, "seed": seed}, ensure_ascii=False))
+        elif not quiet:
+            say(f"{out}: {rows} synthetic claims, seed {seed}.")
+
+
+def _check_apart(plan: Path, data: str, policy: Path, out: Path) -> None:
+    """Raise if a plan cannot be written, or would be over what it is made of, or over the release."""
+    from sudare import api
+    from sudare.plan import check_room
+    from sudare.release import certificate_path
+
+    given = api.load_policy(policy)
+    trees = [spec.hierarchy.file for spec in given.columns.values() if spec.hierarchy is not None]
+    taken = {
+        "is the source itself.": [Path(data)],
+        "is part of the policy.": [policy, *(given.folder / file for file in trees if file is not None)],
+        "is where the release is to be.": [out],
+        "is where the certificate is to be.": [certificate_path(out)],
+    }
+    check_room(plan, taken)

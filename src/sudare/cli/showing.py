@@ -1,0 +1,98 @@
+"""What a person reads on the terminal: a line for each thing that is worth one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sudare.cli.running import say
+
+
+def show_release(out: Path, certificate: dict[str, Any]) -> None:
+    """Say what is in a release, what was proven of it, and what it lost."""
+    facts = certificate
+    say(f"{out}: {facts['rows_out']} of {facts['rows_in']} records in {_count(facts['classes'], 'class', 'classes')}.")
+    show_guarantees(facts["guarantees"])
+    loss = facts["loss"]
+    say(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
+    if facts["search"].get("levels"):
+        show_search(facts["search"])
+    if "table_info" in facts["search"]:
+        _show_information(facts["search"])
+    for note in facts["search"].get("notes", ()):
+        say(f"  note: {note}")
+    say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}.sudare.json")
+
+
+def show_search(search: dict[str, Any]) -> None:
+    """Say which levels were chosen, and how sure it is that no others lose less."""
+    say(f"  levels: {_levels(search['levels'])}")
+    for name, count in search.get("unseen", {}).items():
+        values, records = _count(count["values"], "value"), _count(count["records"], "record")
+        say(f"  column '{name}' has {values} that the plan does not know, in {records}: left out")
+    if "optimal" not in search:
+        return
+    equal = _count(search["ties"], "other node loses", "other nodes lose")
+    ties = f"; {equal} as little" if search["ties"] else ""
+    if search["optimal"]:
+        say(f"  least {search['loss']} loss of all {search['nodes']} nodes, {search['checked']} of them counted{ties}")
+    else:
+        say(f"  best found in time; {search['loss']} loss of any node: {search['at_least']:.4f} or more{ties}")
+
+
+def _show_information(search: dict[str, Any]) -> None:
+    """Say how much a release made for classification tells about its class."""
+    gained = ""
+    if "greedy_table_info" in search:
+        gained = f" (greedy: {search['greedy_table_info']:.4f})"
+    say(
+        f"  about '{search['target']}': class info {search['class_info']:.4f}, split info {search['split_info']:.4f}, "
+        f"table info {search['table_info']:.4f}{gained}"
+    )
+
+
+def _levels(levels: dict[str, int]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in levels.items())
+
+
+def show_nodes(found: dict[str, Any], most: int) -> None:
+    """List the best and the minimal nodes of a lattice."""
+
+    def show(nodes: list[dict[str, Any]]) -> None:
+        for node in nodes[:most]:
+            sizes = node["class_sizes"]
+            say(
+                f"  {node['loss']:<10.6g} {node['suppressed']:>10} {node['classes']:>8} "
+                f"{sizes['smallest']:>9} {sizes['average']:>9.1f} {sizes['largest']:>9}  {_levels(node['levels'])}"
+            )
+        if len(nodes) > most:
+            say(f"  ... and {len(nodes) - most} more")
+
+    header = f"  {'loss':<10} {'suppressed':>10} {'classes':>8} {'smallest':>9} {'average':>9} {'largest':>9}  levels"
+    show_search(found["search"])
+    say(f"The best:\n{header}")
+    show(found["best"])
+    if found["minimal"] is None:
+        say("Minimal nodes were not looked for to the end: there are too many nodes, or too little time.")
+    else:
+        say(f"Minimal, {len(found['minimal'])} in all:\n{header}")
+        show(found["minimal"])
+
+
+def show_guarantees(guarantees: list[dict[str, Any]]) -> None:
+    """Say what was proven, a line each."""
+    for one in guarantees:
+        asked = ", ".join(f"{key} = {value}" for key, value in one["parameters"].items() if value)
+        achieved = f"; achieved {_figure(one['achieved'])}" if one["required"] else ""
+        note = f" Note: {one['note']}" if one["note"] else ""
+        say(f"  proven: {one['model']}{f' ({asked})' if asked else ''}{achieved}{note}")
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {_figure(part)}" for key, part in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
