@@ -24,6 +24,7 @@ _HOMES = {
     "anonymize": "sudare.api",
     "apply": "sudare.api",
     "audit": "sudare.api",
+    "compare": "sudare.api",
     "draft": "sudare.api",
     "explore": "sudare.api",
     "load_policy": "sudare.api",
@@ -33,7 +34,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from sudare import datasets
-    from sudare.api import Release, anonymize, apply, audit, draft, explore, load_policy
+    from sudare.api import Release, anonymize, apply, audit, compare, draft, explore, load_policy
     from sudare.audit import AuditReport
     from sudare.errors import SudareError
     from sudare.plan import Plan
@@ -49,6 +50,7 @@ __all__ = [
     "anonymize",
     "apply",
     "audit",
+    "compare",
     "datasets",
     "draft",
     "explore",

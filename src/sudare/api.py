@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,9 +45,10 @@ from sudare.release import (
     write_batches,
 )
 from sudare.release.certificate import make_certificate, measure
-from sudare.table import MEMORY, Partition, Storage, Table
+from sudare.table import MEMORY, Partition, Storage, Table, height
 
 if TYPE_CHECKING:
+    from sudare.compare import Comparison
     from sudare.methods.exploring import Exploration
 
 
@@ -123,7 +125,7 @@ def check_plan(policy: Policy | Mapping[str, Any] | str | Path, method: str | No
         what = f"{entry.name} decides for each class of a table anew, so that there is no plan to save."
         raise UnsupportedError(what, hint=f"these recode alike everywhere: {able}.")
     check_folder(path.parent)
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where a name is too long
         raise TargetError(Problem(str(path), "is a folder.", "name a file."))
 
 
@@ -150,6 +152,7 @@ def apply(
         def decide(table: Table, requirements: Requirements) -> Partition:
             from sudare.methods.full_domain import at_levels
 
+            given.check_heights({name: height(column) for name, column in table.single.items()})
             found = at_levels(table, requirements, given.levels, unusable=None if unseen is None else unseen.rows)
             return replace(found, facts={**found.facts, "unseen": {} if unseen is None else unseen.to_dict()})
 
@@ -178,16 +181,46 @@ def explore(
 
     listener = progress or silent
     checked = load_policy(policy)
-    options: dict[str, Any] = {"loss": loss or checked.method.options.get("loss", "arx")}
+    options: dict[str, Any] = {"loss": checked.method.options.get("loss", "arx") if loss is None else loss}
     options |= {} if time_limit is None else {"time_limit": time_limit}
     problems = METHODS["full-domain"].problems(options)
-    if not isinstance(best, int) or best < 1:
+    if not isinstance(best, int) or isinstance(best, bool) or best < 1:
         problems.append(Problem("best", "is a whole number from 1."))
     if problems:
         raise ParameterError([Problem(p.where.removeprefix("method."), p.what, p.hint) for p in problems])
     source, _ = read(data, checked)
     table = encode(source, checked, progress=listener)
     return look(table, _requirements(checked), best=best, progress=listener, **options)
+
+
+def compare(
+    data: Data,
+    policy: Policy | Mapping[str, Any] | str | Path,
+    *,
+    target: str,
+    methods: Sequence[str] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    progress: Listener | None = None,
+) -> Comparison:
+    """Compare methods by how well classifiers that learn from their releases predict the column ``target``.
+
+    Each method makes releases of all records but a fold, whose records are then asked about; nothing is written. The
+    policy's method keeps its options. Without ``methods`` all that this policy allows are compared. ``seed`` draws the
+    folds, and what stands for cells of local recoding. Needs scikit-learn.
+    """
+    from sudare.compare import check_asked, check_installed, compare_ways, ways_for
+
+    check_installed()
+    checked = load_policy(policy)
+    roles = {name: spec.role for name, spec in checked.columns.items()}
+    check_asked(target, roles, folds, seed)
+    own = (checked.method.name, checked.method.options)
+    models = [spec.model for spec in checked.require]
+    ways = ways_for(own, target, models=models, roles=roles, asked=methods)
+    source, _ = read(data, checked)
+    table = encode(source, checked, progress=progress or silent, target=target)
+    return compare_ways(table, _requirements(checked), ways, target=target, folds=folds, seed=seed, progress=progress)
 
 
 def _make(

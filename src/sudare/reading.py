@@ -65,16 +65,19 @@ def encode(
     storage: Storage = MEMORY,
     progress: Listener = silent,
     unseen: Unseen | None = None,
+    target: str | None = None,
 ) -> Table:
     """Encode a table as the policy describes it; what is wrong with any of its columns is said at once.
 
     Values that a hierarchy lacks are wrong, too, unless there is an ``unseen`` to note them in: they are then missing.
+    ``target`` is the class to predict, if it is not what the policy's method names.
     """
+    target = target or _target(policy)
     source = engines.open_table(source) if isinstance(source, pa.Table) else source
     tokens = [text for text in policy.source.missing if text] + ([""] if blanks_are_missing else [])
     encoders = {
         name: encoder(name, policy.columns[name], source, tokens, nulls=not blanks_are_missing, storage=storage)
-        for name in _encoded(policy)
+        for name in _encoded(policy, target)
     }
     leaving = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
     kinds = {name: source.schema.field(name).type for name in leaving}
@@ -132,19 +135,19 @@ def encode(
     known = {
         name: column for name, column in by_role["sensitive"].items() if isinstance(column, Column) and name in needed
     }
-    target = encoded.get(_target(policy) or "")
+    found = encoded.get(target or "")
     problems += _unknown_values(policy, known)
     problems += _unclear_orders(policy, known)
     if problems:
         raise DataError(problems)
     subject = next(iter(by_role["subject"].values()), None)
-    chosen = target if isinstance(target, Column) else None
+    chosen = found if isinstance(found, Column) else None
     return Table(rows, by_role["quasi"], known, subject, carried.finish(), storage, chosen)
 
 
-def _encoded(policy: Policy) -> list[str]:
+def _encoded(policy: Policy, target: str | None) -> list[str]:
     """Return the columns that a method or a requirement looks at; all others leave as they came, or stay."""
-    needed, target = _needed(policy), _target(policy)
+    needed = _needed(policy)
     return [
         name
         for name, spec in policy.columns.items()
@@ -250,7 +253,7 @@ def _holds_sets(spec: ColumnSpec, kind: pa.DataType) -> bool:
 
 def needs(source: engines.Source, policy: Policy) -> Demand:
     """Return what encoding a table and working on it takes up, as far as that can be told before."""
-    names = _encoded(policy)
+    names = _encoded(policy, _target(policy))
     sets = [name for name in names if _holds_sets(policy.columns[name], source.schema.field(name).type)]
     return Demand(
         rows=source.rows or source.likely,

@@ -21,6 +21,7 @@ ROOMS = {
     "models": TABLE | {"models"},
     "metrics": TABLE | {"metrics"},
     "methods": TABLE | {"hierarchies", "models", "metrics", "methods"},
+    "compare": TABLE | {"models", "metrics", "methods", "compare"},
     "engines": TABLE | {"engines"},
     "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},
     "reading": TABLE | {"hierarchies", "models", "engines", "release", "policy", "memory"},
@@ -43,6 +44,7 @@ OUTSIDE = {
     "rich": ("cli",),
     "yaml": ("policy", "hierarchies/", "audit/hierarchy", "draft/"),
     "pydantic": ("policy",),
+    "sklearn": ("compare/",),
 }
 
 

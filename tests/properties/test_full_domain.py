@@ -103,7 +103,7 @@ class Case:
         while True:
             passing = {row for group in self.groups(rows, levels).values() if self.passes(group, rows) for row in group}
             for name, given in self.asked:
-                if name == "k-anonymity" and "columns" in given:
+                if name == "k-anonymity" and "columns" in given and "count" not in given:
                     parts = self.groups(passing, {column: levels[column] for column in given["columns"]})
                     passing = {row for part in parts.values() if self.enough(part, given) for row in part}
             if passing == rows:
@@ -126,7 +126,9 @@ class Case:
         share = {value: count / len(group) for value, count in counts.items()}
         for name, given in self.asked:
             if name == "k-anonymity":
-                good = self.enough(group, given) or ("columns" in given and not everything)
+                # people are counted in classes, whatever columns a promise is about
+                partly = "columns" in given and "count" not in given
+                good = self.enough(group, given) or (partly and not everything)
             elif name == "l-diversity":
                 ranked = sorted(counts.values(), reverse=True)
                 entropy = -sum(p * math.log(p) for p in share.values())

@@ -163,6 +163,32 @@ def explore(
 
 
 @app.command()
+def compare(
+    data: DataArgument,
+    policy: PolicyOption,
+    target: Annotated[str, typer.Option("--target", help="The class that a release is to help predict.")],
+    methods: Annotated[
+        str | None, typer.Option("--methods", help="Which to compare, such as tds,top-down; else all that fit.")
+    ] = None,
+    folds: Annotated[int, typer.Option("--folds", help="Into how many parts the records are dealt out.")] = 5,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Compare methods by how well classifiers that learn from their releases predict a class."""
+    with reporting(as_json):
+        from sudare import api
+        from sudare.compare import show
+
+        asked = None if methods is None else [name.strip() for name in methods.split(",")]
+        with progress(quiet or as_json) as listener:
+            found = api.compare(data, policy, target=target, methods=asked, folds=folds, progress=listener)
+        if as_json:
+            say(json.dumps(found.to_dict(), ensure_ascii=False))
+        elif not quiet:
+            say("\n".join(show(found)))
+
+
+@app.command()
 def audit(
     release: Annotated[str, typer.Argument(metavar="R", help="The release: CSV, Parquet or Arrow file.")],
     policy: PolicyOption,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.kernels.ordering import kernel
+from sudare.kernels.ordering import kernel, sort_stable
 
 
 @kernel
@@ -61,38 +61,58 @@ def gains(atoms, start, end, chosen, begin, slot, fan, classes, whole, weight, r
 
 
 @kernel
-def split_groups(atoms, start, end, chosen, attribute, slot, width, spare):
-    """Sort the atoms of each chosen group by the child of one attribute's node; return where its children begin.
+def find_parts(atoms, start, end, chosen, attribute, records, slot, width, part_of):
+    """Find the children of one attribute's node that the chosen groups have records of, group by group, ascending.
 
-    ``slot`` is of this attribute's codes. The first child that is there stays in the group's place.
+    ``slot`` is of this attribute's codes, ``records`` the column of numbers of records. Returns the group (its place
+    among the chosen ones), the child, the atoms and the records of each part; ``part_of`` gets the part of each atom,
+    those of the chosen groups one after another. Only what is there is counted: a node may have very many children.
     """
-    sizes = np.zeros((len(chosen), width), np.int64)
-    at = np.zeros(width, np.int64)
-    columns = atoms.shape[1]
+    owner, child = np.empty(len(part_of), np.int64), np.empty(len(part_of), np.int64)
+    lines, amount = np.zeros(len(part_of), np.int64), np.zeros(len(part_of), np.int64)
+    number = np.full(width, -1, np.int64)
+    found, order, spare = np.empty(width, np.int64), np.empty(width, np.int64), np.empty(width, np.int64)
+    parts, at = 0, 0
     for index in range(len(chosen)):
         first, last = start[chosen[index]], end[chosen[index]]
+        there = 0
         for line in range(first, last):
-            sizes[index, slot[atoms[line, attribute]]] += 1
-        total = first
-        for child in range(width):
-            at[child] = total
-            total += sizes[index, child]
+            into = slot[atoms[line, attribute]]
+            if number[into] < 0:
+                number[into] = 0
+                found[there] = into
+                order[there] = there
+                there += 1
+        sort_stable(found, order, spare, there)
+        for place in range(there):
+            into = found[order[place]]
+            number[into] = parts + place
+            owner[parts + place], child[parts + place] = index, into
         for line in range(first, last):
-            child = slot[atoms[line, attribute]]
-            for column in range(columns):
-                spare[at[child], column] = atoms[line, column]
-            at[child] += 1
-        for line in range(first, last):
-            for column in range(columns):
-                atoms[line, column] = spare[line, column]
-    return sizes
+            part = number[slot[atoms[line, attribute]]]
+            lines[part] += 1
+            amount[part] += atoms[line, records]
+            part_of[at] = part
+            at += 1
+        for place in range(there):
+            number[found[place]] = -1
+        parts += there
+    return owner[:parts], child[:parts], lines[:parts], amount[:parts]
 
 
 @kernel
-def child_records(atoms, start, end, chosen, attribute, records, slot, width):
-    """Return how many records of each chosen group each child of its node would get; ``records`` is their column."""
-    counts = np.zeros((len(chosen), width), np.int64)
+def sort_parts(atoms, start, end, chosen, begin, part_of, spare):
+    """Sort the atoms of the chosen groups by their parts, which begin at these lines; ``begin`` is used up."""
+    columns = atoms.shape[1]
+    at = 0
     for index in range(len(chosen)):
-        for line in range(start[chosen[index]], end[chosen[index]]):
-            counts[index, slot[atoms[line, attribute]]] += atoms[line, records]
-    return counts
+        first, last = start[chosen[index]], end[chosen[index]]
+        for line in range(first, last):
+            place = begin[part_of[at]]
+            begin[part_of[at]] += 1
+            at += 1
+            for column in range(columns):
+                spare[place, column] = atoms[line, column]
+        for line in range(first, last):
+            for column in range(columns):
+                atoms[line, column] = spare[line, column]

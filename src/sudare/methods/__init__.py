@@ -26,15 +26,19 @@ class Share:
         return "a number from 0, below 1"
 
 
+LONGEST = 10**9
+"""Seconds: some thirty years."""
+
+
 @dataclass(frozen=True)
 class Seconds:
     """An option that is a number of seconds, above 0."""
 
     def __contains__(self, value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+        return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= LONGEST
 
     def __str__(self) -> str:
-        return "a number of seconds, above 0"
+        return f"a number of seconds, above 0, {LONGEST:,} at most"
 
 
 @dataclass(frozen=True)

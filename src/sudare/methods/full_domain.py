@@ -278,7 +278,7 @@ class Search:
                 bound = lattice.bound(groups)
                 if groups.lost > lattice.budget or bound > self._worst():
                     return None
-        if self.deadline is None:
+        if self.deadline is None or groups is lattice.root:
             return Branch(bound, -len(fixed), fixed, groups)
         size = groups.keys.nbytes + groups.rows.nbytes + groups.losses.nbytes
         if self.held + size > HELD:

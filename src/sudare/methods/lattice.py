@@ -129,7 +129,8 @@ class Lattice:
         self.of_row, self.axes, self.root = self._encode(table)
         self.names = [axis.column.name for axis in self.axes]
         self.left_out = sum(axis.left_out for axis in self.axes)
-        # k-anonymity of some columns only is kept by coarser groups than those of all columns
+        # k-anonymity of some columns only is kept by coarser groups than those of all columns; not where people are
+        # counted: a release numbers them by class, so that fewer columns tell nothing of how many there are
         partial = [m for m in requirements.of_groups if isinstance(m, KAnonymity) and self._some(m)]
         whole = tuple(model for model in requirements.of_groups if model not in partial)
         self.whole = Requirements(whole, requirements.limit)
@@ -157,11 +158,12 @@ class Lattice:
 
     # -- making groups -------------------------------------------------------------------------------------------
 
-    def _encode(self, table: Table) -> tuple[NDArray[np.integer[Any]] | None, list[Axis], Grouped]:
-        """Return the group of each record (None: its own), the attributes, and the groups of untouched records."""
+    def _encode(self, table: Table) -> tuple[NDArray[np.integer[Any]], list[Axis], Grouped]:
+        """Return the group of each record, the attributes, and the groups of untouched records."""
         atoms = find_atoms([c.codes for c in self.columns], [c.size for c in self.columns], table.rows, table.storage)
         if atoms is None:
-            of_row, rows = None, np.ones(table.rows, dtype=np.int64)
+            of_row: NDArray[np.integer[Any]] | None = None
+            rows = np.ones(table.rows, dtype=np.int64)
             codes: list[NDArray[Any]] = [column.codes for column in self.columns]
         else:
             of_row, rows, codes = atoms.of_row, atoms.count, list(atoms.codes.T)
@@ -182,6 +184,12 @@ class Lattice:
             cell = axis.cells[0][own]
             keys[:, axis.word] |= cell.astype(np.uint64) << np.uint64(axis.shift)
             losses += axis.losses[0][cell]
+        if of_row is None:  # most records differ, but not all
+            nothing = np.zeros(0, dtype=np.int64)
+            bits, delta = nothing.astype(np.uint64), np.zeros(0)
+            keys, rows, losses, of_row = grouping.regroup(
+                keys, rows, losses, nothing, bits, bits, nothing, nothing, delta
+            )
         root = Grouped(keys, rows, losses)
         tallied = [table.sensitive[name] for name in self.requirements.columns]
         if self.requirements.counts_subjects:
@@ -195,7 +203,7 @@ class Lattice:
         return of_row, axes, root
 
     def _some(self, model: KAnonymity) -> bool:
-        return model.columns is not None and not set(self.names) <= set(model.columns)
+        return model.count == "rows" and model.columns is not None and not set(self.names) <= set(model.columns)
 
     def step(self, groups: Grouped, changes: Sequence[Change]) -> Grouped:
         """Return the groups with some attributes at higher levels."""
@@ -354,12 +362,8 @@ class Lattice:
             return kept
         others = [(index, level, self.axes[index].top) for index, level in enumerate(levels) if index not in members]
         coarse = self.step(rest, others)
-        subjects = None
-        if model.count == "subjects":
-            assert self.subject is not None  # the policy was checked
-            subjects = np.bincount(coarse.entries(self.subject)[1], minlength=len(coarse))
         passed = kept.copy()
-        holds = model.holds(Groups(coarse.rows, subjects))
+        holds = model.holds(Groups(coarse.rows))
         passed[kept] = holds if coarse is rest or coarse.into is None else holds[coarse.into]
         return passed
 
@@ -393,17 +397,19 @@ class Lattice:
     # -- deciding ------------------------------------------------------------------------------------------------
 
     def partition(self, levels: Levels, facts: Mapping[str, Any]) -> Partition:
-        """Return the classes of a node, numbered by first appearance among the table's distinct records."""
+        """Return the classes of a node, numbered by what they show."""
         groups = self.at(levels)
         kept = self.keeps(groups, levels, math.inf, self.records)
         assert kept is not None  # it was judged
         count = int(np.count_nonzero(kept))
         masked = self.requirements.masked and not kept.all()
         number = np.full(len(groups), count if masked else SUPPRESSED, dtype=np.int32)
-        number[kept] = np.arange(count)
+        # by what they show: the order of the source would tell something about its records
+        order = np.lexsort(groups.keys[kept].T)
+        number[np.flatnonzero(kept)[order]] = np.arange(count)
         if groups.into is not None:
             number = number[groups.into]
-        classes = number if self.of_row is None else number[self.of_row]
+        classes = number[self.of_row]
         cuts = {axis.column.name: cut_at(axis.column, level) for axis, level in zip(self.axes, levels, strict=True)}
         return Partition(classes, count + masked, cuts, masked, facts)
 
@@ -424,10 +430,9 @@ def _bits(column: Column) -> int:
     return max(int(column.size - 1).bit_length(), 1)
 
 
-def _entries(column: Column, of_row: NDArray[np.integer[Any]] | None, groups: int) -> tuple[Ints, Any, Ints]:
+def _entries(column: Column, of_row: NDArray[np.integer[Any]], groups: int) -> tuple[Ints, Any, Ints]:
     """Return the histogram of a column over the first groups, by code."""
-    owner = np.arange(len(column), dtype=np.uint32) if of_row is None else of_row
-    owner = owner.astype(np.uint32, copy=False)
+    owner = of_row.astype(np.uint32, copy=False)
     pairs = find_atoms([column.codes, owner], [column.size, groups], len(column))
     if pairs is None:
         order = np.argsort(column.codes, kind="stable")

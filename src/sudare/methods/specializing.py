@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,16 @@ Candidate = tuple[int, int]
 """An attribute and a node of its cut."""
 LARGE = 1 << 15
 """So many atoms are worth a second thread."""
+
+
+class Parts(NamedTuple):
+    """The parts that groups fall into: group, child, atoms and records of each; and the part of each atom."""
+
+    owner: Ints
+    child: Ints
+    lines: Ints
+    records: Ints
+    of_line: Ints
 
 
 class Grouping:
@@ -73,22 +84,22 @@ class Grouping:
         ``slot`` is the child of each code, ``names`` are the children.
         """
         members = self.members(candidate)
-        place = self.attributes.index(candidate[0])
-        sizes = kernel.split_groups(self.atoms, self.start, self.end, members, place, slot, len(names), self.spare)
-        owner, child = np.nonzero(sizes)
-        length = sizes[owner, child]
-        first = np.concatenate(([True], owner[1:] != owner[:-1]))
-        before = np.cumsum(length) - length
-        begin = self.start[members[owner]] + before - before[first][owner]
-        ids = members[owner]
+        parts = self._parts(candidate, slot, len(names))
+        first = np.concatenate(([True], parts.owner[1:] != parts.owner[:-1]))
+        before = np.cumsum(parts.lines) - parts.lines
+        begin = self.start[members[parts.owner]] + before - before[first][parts.owner]
+        kernel.sort_parts(self.atoms, self.start, self.end, members, begin.copy(), parts.of_line, self.spare)
+        ids = members[parts.owner]
         fresh = int(np.count_nonzero(~first))
         ids[~first] = self.count + np.arange(fresh)
         self._make_room(self.count + fresh)
-        self.start[ids], self.end[ids] = begin, begin + length
+        self.start[ids], self.end[ids] = begin, begin + parts.lines
         self.count += fresh
         del self.carrying[candidate]
+        by_child = np.argsort(parts.child, kind="stable")
+        bounds = np.searchsorted(parts.child[by_child], np.arange(len(names) + 1))
         for number, name in enumerate(names):
-            self.carrying[candidate[0], name] = [ids[child == number]]
+            self.carrying[candidate[0], name] = [ids[by_child[bounds[number] : bounds[number + 1]]]]
         for other in self.attributes:
             if other != candidate[0]:
                 self._enter(other, ids[~first], trees[other])
@@ -107,27 +118,29 @@ class Grouping:
         """Return the node that each of some groups shows in an attribute."""
         return np.asarray(tree.now[self.atoms[self.start[groups], self.attributes.index(attribute)]])
 
-    def children(self, candidate: Candidate, tree: Tree) -> tuple[Ints, Ints]:
-        """Return the records of each child of each group that shows a node, by group, and the width of the node."""
+    def parts(self, candidate: Candidate, tree: Tree) -> Parts:
+        """Return what specializing a node would make of the groups that show it."""
+        return self._parts(candidate, tree.slot, tree.children_of(candidate[1]))
+
+    def _parts(self, candidate: Candidate, slot: Ints, width: int) -> Parts:
         members = self.members(candidate)
         place = self.attributes.index(candidate[0])
-        width = np.int64(tree.fan[self.atoms[self.start[members[0]], place]])
-        counts = kernel.child_records(self.atoms, self.start, self.end, members, place, self.records, tree.slot, width)
-        return members, counts
+        of_line = np.empty(int((self.end[members] - self.start[members]).sum()), dtype=np.int64)
+        owner, child, lines, records = kernel.find_parts(
+            self.atoms, self.start, self.end, members, place, self.records, slot, np.int64(width), of_line
+        )
+        return Parts(owner, child, lines, records, of_line)
 
-    def tallies(self, candidate: Candidate, tree: Tree, column: Column, counts: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return the histogram of a column over the children that have records: begin, codes and numbers."""
+    def tallies(self, candidate: Candidate, column: Column, parts: Parts) -> tuple[Ints, Ints, Ints]:
+        """Return the histogram of a column over the parts: begin, codes and numbers."""
         members = self.members(candidate)
-        place, width = self.attributes.index(candidate[0]), counts.shape[1]
         sizes = self.end[members] - self.start[members]
         lines = np.repeat(self.start[members] - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
-        part = np.repeat(np.arange(len(members)) * width, sizes) + tree.slot[self.atoms[lines, place]]
-        number = np.cumsum(counts.reshape(-1) > 0) - 1
-        key = number[part] * column.size + self.atoms[lines, self.extra[column.name]]
+        key = parts.of_line * column.size + self.atoms[lines, self.extra[column.name]]
         keys, where = np.unique(key, return_inverse=True)
         amounts = np.bincount(where, weights=self.atoms[lines, self.records]).astype(np.int64)
         owner, codes = np.divmod(keys, column.size)
-        return np.searchsorted(owner, np.arange(int(number[-1]) + 2)), codes, amounts
+        return np.searchsorted(owner, np.arange(len(parts.owner) + 1)), codes, amounts
 
     def _make_room(self, count: int) -> None:
         if count > len(self.start):
@@ -152,10 +165,11 @@ class Cut:
         self.rows, self.classes = table.rows, table.target.size
         self.trees = [tree_of(column, class_counts(column, table.target)) for column in self.columns]
         names = [column.name for column in self.columns]
+        # where people are counted, a release numbers them by class, so that fewer columns tell nothing of how many
         partial = [
             model
             for model in requirements.of_groups
-            if isinstance(model, KAnonymity) and model.columns is not None and not set(names) <= set(model.columns)
+            if isinstance(model, KAnonymity) and model.count == "rows" and not set(names) <= set(model.columns or names)
         ]
         self.whole = Requirements(tuple(model for model in requirements.of_groups if model not in partial))
         self.tallied = [table.sensitive[name] for name in requirements.columns]
@@ -179,8 +193,7 @@ class Cut:
 
     def _grouping(self, table: Table, model: KAnonymity, names: list[str]) -> Grouping:
         asked = [index for index, name in enumerate(names) if name in (model.columns or ())]
-        more = [table.subject] if model.count == "subjects" and table.subject is not None else []
-        return Grouping(table, asked, self.columns, more)
+        return Grouping(table, asked, self.columns, [])
 
     def ranked(self) -> list[Candidate]:
         """Return the specializations that are left, the best first; of equal ones that of the first attribute."""
@@ -192,32 +205,30 @@ class Cut:
 
     def valid(self, candidate: Candidate) -> bool:
         """Say whether all requirements hold after a specialization; what fails now fails ever after."""
-        index, _ = candidate
+        index, node = candidate
         tree = self.trees[index]
+        children = tree.children_of(node)
         for model, grouping in self.partial:
             if index in grouping.attributes:
-                _, counts = grouping.children(candidate, tree)
-                subjects = self._people(grouping, candidate, tree, counts) if model.count == "subjects" else None
-                if not model.holds(Groups(counts[counts > 0], subjects)).all():
+                if children * model.k > self.rows:
                     return False
-        _, counts = self.groups.children(candidate, tree)
-        rows = counts[counts > 0]
-        if rows.min() < self.whole.least_rows:
+                if not model.holds(Groups(grouping.parts(candidate, tree).records)).all():
+                    return False
+        if children * self.whole.least_rows > self.rows:
+            return False  # which need not be counted; and there may be too many to count
+        parts = self.groups.parts(candidate, tree)
+        if parts.records.min() < self.whole.least_rows:
             return False
         if self.whole.only_rows:
             return True
         histograms, subjects = {}, None
         for column in self.tallied:
             if column is self.subject:
-                subjects = self._people(self.groups, candidate, tree, counts)
+                subjects = np.diff(self.groups.tallies(candidate, column, parts)[0])
             if column.name in self.whole.columns:
-                tally = self.groups.tallies(candidate, tree, column, counts)
+                tally = self.groups.tallies(candidate, column, parts)
                 histograms[column.name] = Histograms(*tally, self.totals[column.name], column)
-        return bool(self.whole.holds(Groups(rows, subjects, histograms)).all())
-
-    def _people(self, grouping: Grouping, candidate: Candidate, tree: Tree, counts: Ints) -> Ints:
-        assert self.subject is not None  # the policy was checked
-        return np.diff(grouping.tallies(candidate, tree, self.subject, counts)[0])
+        return bool(self.whole.holds(Groups(parts.records, subjects, histograms)).all())
 
     def specialize(self, candidate: Candidate) -> None:
         """Replace a node by its children, in all groups that show it."""
@@ -238,8 +249,9 @@ class Cut:
         self.steps += 1
 
     def drop(self, candidate: Candidate) -> None:
-        """Forget a specialization: it is not valid."""
+        """Forget a specialization: it is not valid, and need not be scored again."""
         del self.open[candidate]
+        self.trees[candidate[0]].close(candidate[1])
 
     def _offer(self, candidate: Candidate) -> None:
         """Enter a node among the candidates, unless it is a leaf or all its records are of one class."""

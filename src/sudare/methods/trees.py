@@ -60,6 +60,14 @@ class Tree:
         """Say whether a node of the cut has no children."""
         return not self.fan[self.now == node].any()
 
+    def children_of(self, node: int) -> int:
+        """Return how many children a node of the cut has."""
+        return int(self.fan[self.now == node].max(initial=0))
+
+    def close(self, node: int) -> None:
+        """Let a node of the cut count as a leaf from now on."""
+        self.fan[self.now == node] = 0
+
     def mixed(self, node: int) -> bool:
         """Say whether the records of a node are of more than one class."""
         return bool(np.count_nonzero(self.counts[self.now == node].sum(axis=0)) > 1)

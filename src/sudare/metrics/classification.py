@@ -41,4 +41,5 @@ def information(classes: NDArray[np.signedinteger[Any]], target: Column) -> Info
     within = counts / sizes[pairs // target.size]
     share = sizes[sizes > 0] / len(groups)
     doubt = -float((counts / len(groups) * np.log2(within)).sum())
-    return Information(max(doubt, 0.0), max(-float((share * np.log2(share)).sum()), 0.0))
+    # rounding may leave a little below 0, and minus zero is zero
+    return Information(max(doubt, 0.0) + 0.0, max(-float((share * np.log2(share)).sum()), 0.0) + 0.0)

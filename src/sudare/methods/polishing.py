@@ -1,0 +1,171 @@
+"""Polishing: records move between neighbouring classes while that loses less and all requirements hold.
+
+Steps
+    1. A record may leave a class that keeps the requirements without it. It goes to the class nearby whose loss grows
+       least by it, if the two together then lose less. Nearby are the classes of the nearest distinct records.
+    2. Passes over all classes are repeated until one gains next to nothing.
+    3. Requirements beyond numbers of records and of different values are tested after each pass; classes that fail join
+       the class that grows least by them, and a pass that has not paid then is taken back.
+
+Cost
+    A pass tests every record of a class that may lose one against some ten classes; there are two to eight passes.
+
+Guarantee
+    Every class keeps the requirements, and the loss is not above that of the given classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.kernels import polishing as kernel
+from sudare.methods.clustering import Field, Ints, main_diversity, tallied
+from sudare.models import KAnonymity, LDiversity, Requirements
+from sudare.progress import Listener, silent
+from sudare.table import Partition, Table
+
+PASSES = 12
+"""At most; what is left to gain after so many is below a thousandth of the loss."""
+LITTLE = 1e-4
+"""A pass that gains less than this part of the loss is the last."""
+
+
+def polish(
+    table: Table,
+    requirements: Requirements,
+    partition: Partition,
+    *,
+    field: Field | None = None,
+    near: Ints | None = None,
+    progress: Listener | None = None,
+) -> Partition:
+    """Move records between the classes of a local recoding, as long as that loses less.
+
+    Records that are left out or masked stay so. ``field`` and ``near`` are what a method may have found already.
+    """
+    last = partition.count - partition.masked
+    rows = np.flatnonzero((partition.classes >= 0) & (partition.classes < last))
+    some = table if len(rows) == table.rows else table.taken(rows)
+    if last < 2 or not some.single:
+        return partition
+    if field is None or some is not table:
+        field, near = Field(some.without(list(some.sets))), None
+    near = field.around() if near is None else near
+    given = partition.classes[rows].astype(np.int64)
+    found = Polisher(some, requirements, field, near).run(given, last, progress or silent)
+    if found is None:
+        return partition
+    kept, numbers = np.unique(found, return_inverse=True)
+    classes = partition.classes.copy()
+    classes[rows] = numbers
+    if partition.masked:
+        classes[partition.classes == last] = len(kept)
+    return replace(partition, classes=classes, count=len(kept) + partition.masked)
+
+
+class Polisher:
+    """One table being polished: what the kernel needs of it."""
+
+    def __init__(self, table: Table, requirements: Requirements, field: Field, near: Ints) -> None:
+        self.table, self.requirements, self.field, self.near = table, requirements, field, near
+        self.sensitive, self.diverse = main_diversity(table, requirements)
+        codes = None if self.sensitive is None else self.sensitive.codes
+        self.values = np.zeros(table.rows, np.int64) if codes is None else codes.astype(np.int64)
+        self.rows = np.argsort(field.of_row, kind="stable")
+        self.begin = np.searchsorted(field.of_row[self.rows], np.arange(len(field) + 1))
+        self.codes = field.codes[field.of_row]
+        # whether the kernel's own test is all there is to test
+        self.simple = all(
+            (isinstance(model, KAnonymity) and model.count == "rows")
+            or (isinstance(model, LDiversity) and model.variant == "distinct" and self._main(model))
+            for model in requirements.of_groups
+        )
+
+    def _main(self, model: LDiversity) -> bool:
+        return self.sensitive is not None and model.column == self.sensitive.name
+
+    def run(self, classes: Ints, count: int, listener: Listener) -> Ints | None:
+        """Return better classes, or None if there are none."""
+        best, found = self.total(classes, count), None
+        for turn in range(PASSES):
+            listener("polish", turn, PASSES)
+            tried = self.moved(classes, count)
+            if not self.simple:
+                tried, count = joined(self, tried, count)
+            loss = self.total(tried, count)
+            if loss >= best - LITTLE * best:
+                if loss < best:
+                    found = tried
+                break
+            classes, best, found = tried, loss, tried
+        listener("polish", PASSES, PASSES)
+        return found
+
+    def shaped(self, classes: Ints, count: int) -> tuple[kernel.Members, kernel.Shapes]:
+        """Return the chains and covers of classes."""
+        attributes, values = self.codes.shape[1], int(self.values.max(initial=0)) + 1
+        members = kernel.Members(
+            classes.copy(),
+            np.full(count, -1, np.int64),
+            np.full(len(classes), -1, np.int64),
+            np.full(len(classes), -1, np.int64),
+        )
+        shapes = kernel.Shapes(
+            np.zeros((count, attributes), np.int64),
+            np.zeros((count, attributes), np.int64),
+            np.zeros((count, attributes), np.uint64),
+            np.zeros(count),
+            np.zeros(count, np.int64),
+            np.zeros((count, values), np.int32),
+            np.zeros(count, np.int64),
+        )
+        kernel.shape(self.codes, self.values, self.field.space, members, shapes)
+        return members, shapes
+
+    def total(self, classes: Ints, count: int) -> float:
+        """Return what all records lose."""
+        _, shapes = self.shaped(classes, count)
+        return float((shapes.size * shapes.loss).sum())
+
+    def moved(self, classes: Ints, count: int) -> Ints:
+        """Return the classes after a pass over all of them."""
+        members, shapes = self.shaped(classes, count)
+        kernel.move_records(
+            self.codes, self.values, self.field.space, self.near, self.field.of_row, self.begin, self.rows,
+            np.int64(self.requirements.least_rows), np.int64(self.diverse), members, shapes,
+            np.empty(len(classes), np.int64),
+        )  # fmt: skip
+        return members.of_row
+
+
+def joined(work: Polisher, classes: Ints, count: int) -> tuple[Ints, int]:
+    """Join each class that does not keep the requirements with the one that grows least by it, until all do."""
+    while True:
+        kept, classes = np.unique(classes, return_inverse=True)
+        count = len(kept)
+        holds = work.requirements.holds(tallied(work.table, work.requirements, classes, count))
+        if holds.all() or count == 1:
+            return classes, count
+        members, shapes = work.shaped(classes, count)
+        into = np.arange(count)
+        kernel.find_partners(
+            np.flatnonzero(~holds), work.field.space, work.near, work.field.of_row, work.begin, work.rows, members,
+            shapes, into,
+        )  # fmt: skip
+        classes = _roots(into)[classes]
+
+
+def _roots(into: NDArray[np.int64]) -> Ints:
+    """Follow who joins whom to the end; of those that join each other, the first is the end."""
+    count = len(into)
+    into = into.copy()
+    mutual = into[into] == np.arange(count)
+    into[mutual & (into > np.arange(count))] = np.flatnonzero(mutual & (into > np.arange(count)))
+    while True:
+        further = into[into]
+        if np.array_equal(further, into):
+            return into
+        into = further
