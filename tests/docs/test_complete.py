@@ -118,10 +118,21 @@ def test_every_model_is_described():
         assert f"**{name}**" in CONCEPTS, f"{model} is not in the concepts"
 
 
-def test_every_method_and_option_is_described():
+def about(method) -> str:
+    """What the page says of a method, or of the one that it is another name for."""
+    names = [
+        name for name, other in METHODS.items() if (other.module, other.function) == (method.module, method.function)
+    ]
     part = section(POLICY, "## Method")
+    begin = part.index(f"**`{names[0]}`**")
+    others = [part.find(f"\n**`{name}`**", begin + 1) for name in METHODS]
+    return part[begin : min([end for end in others if end > 0], default=len(part))]
+
+
+def test_every_method_and_option_is_described():
     for method in METHODS.values():
-        assert f"**`{method.name}`**" in part
+        assert f"**`{method.name}`**" in section(POLICY, "## Method")
+        part = about(method)
         for option, allowed in method.options.items():
             line = re.search(rf"^\| `{option}` \|.*$", part, re.MULTILINE)
             assert line, f"{method.name} has no line for its option '{option}'"
@@ -132,8 +143,8 @@ def test_every_method_and_option_is_described():
 def test_every_default_of_a_method_is_stated():
     import inspect
 
-    part = section(POLICY, "## Method")
     for method in METHODS.values():
+        part = about(method)
         given = inspect.signature(method.load()).parameters
         for option in method.options:
             line = re.search(rf"^\| `{option}` \|.*$", part, re.MULTILINE)

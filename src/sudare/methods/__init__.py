@@ -67,6 +67,17 @@ class Whole:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """An option that is true or false."""
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, bool)
+
+    def __str__(self) -> str:
+        return "true or false"
+
+
+@dataclass(frozen=True)
 class ColumnName:
     """An option that names a column with one of some roles; it has to be given."""
 
@@ -79,7 +90,7 @@ class ColumnName:
         return f"the name of a column with role {' or '.join(self.roles)}"
 
 
-Option = tuple[str, ...] | Share | Seconds | Weight | Whole | ColumnName
+Option = tuple[str, ...] | Share | Seconds | Weight | Whole | Flag | ColumnName
 
 
 @dataclass(frozen=True)
@@ -166,10 +177,24 @@ METHODS: dict[str, Method] = {
             "items": ("rank-choose-split", "one-by-one"),
             "remainder": ("join", "close"),
             "beta": Share(),
+            "polish": Flag(),
         },
         item_sets=True,
     ),
-    "mondrian": Method("mondrian", "each cluster is cut at the median of its widest attribute", "mondrian", "mondrian"),
+    "mondrian": Method(
+        "mondrian",
+        "each cluster is cut at the median of its widest attribute",
+        "mondrian",
+        "mondrian",
+        {"polish": Flag()},
+    ),
+    "l-clustering": Method(
+        "l-clustering",
+        "records that are near each other become a class, the cheapest classes first",
+        "l_clustering",
+        "l_clustering",
+        {"variant": ("fast", "reference"), "weights": ("domain", "raw"), "loss": ("gcp", "arx")},
+    ),
     "tds": Method(
         "tds",
         "the values that tell most about a class are shown first, alike everywhere",

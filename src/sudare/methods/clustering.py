@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import UnsupportedError
 from sudare.kernels import neighbours
 from sudare.kernels.covers import Space
 from sudare.kernels.ordering import NUMBER, SET, TREE
@@ -33,11 +32,6 @@ class Field:
     """The distinct records of a table: their codes, which records they stand for, and a tree to find near ones by."""
 
     def __init__(self, table: Table, loss: Weighing = "gcp") -> None:
-        if table.sets:
-            raise UnsupportedError(
-                f"this does not generalize item sets; got {', '.join(map(repr, table.sets))}.",
-                hint="use the method top-down, or leave the column out of the policy and so out of the release.",
-            )
         self.columns = list(table.single.values())
         self.space = space_of(self.columns, loss)
         found = find_atoms([c.codes for c in self.columns], [c.size for c in self.columns], table.rows, table.storage)
@@ -109,12 +103,23 @@ def space_of(columns: list[Column], loss: Weighing) -> Space:
                 share.append(np.maximum(column.taxonomy.leaves - 1, 0) / (size - 1))
                 share[-1][0] = column.taxonomy.share[0]
         axes = axes._replace(place=place, share=np.concatenate(share) if share else axes.share)
-    weight = axes.weight / (axes.weight.sum() or 1.0)
+    weight = axes.weight.copy()
     if loss == "raw":
-        widths = [max(column.domain, 1.0) if axes.kind[i] != SET else 1.0 for i, column in enumerate(columns)]
-        weight = axes.weight * np.array(widths)
-    scale = {"gcp": sets, "arx": np.maximum(sets - 1, 1), "raw": np.ones(len(columns))}[loss]
+        weight *= np.array([max(column.domain - (axes.kind[i] == SET), 1.0) for i, column in enumerate(columns)])
+    weight[sizes < 2] = 0.0  # a constant column makes no difference, nor to the scale of the others
+    weight /= weight.sum() or 1.0
+    scale = sets if loss == "gcp" else np.maximum(sets - 1, 1)
     return Space(axes._replace(weight=weight), scale, 0.0 if loss == "gcp" else 1.0)
+
+
+def in_order(table: Table, rows: Ints | None = None, then: Ints | None = None) -> Ints:
+    """Return the records (or some of them) sorted by all that is looked at, so that their own order does not matter."""
+    columns = [*table.single.values(), *table.sensitive.values(), *([table.subject] if table.subject else [])]
+    rows = np.arange(table.rows) if rows is None else rows
+    keys: list[NDArray[Any]] = [column.codes[rows] for column in columns]
+    if then is not None:
+        keys.append(then[rows])
+    return np.asarray(rows[np.lexsort(keys[::-1])])
 
 
 def main_diversity(table: Table, requirements: Requirements) -> tuple[Column | None, int]:

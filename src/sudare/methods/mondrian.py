@@ -29,13 +29,24 @@ from sudare.table import Partition, Table
 
 
 def mondrian(
-    table: Table, requirements: Requirements, *, seed: int | None = None, progress: Listener | None = None
+    table: Table,
+    requirements: Requirements,
+    *,
+    polish: bool = False,
+    seed: int | None = None,
+    progress: Listener | None = None,
 ) -> Partition:
     """Cut the table at medians of its widest attributes (see the module's description).
 
-    ``seed`` is there for the common signature: nothing is drawn.
+    ``polish`` moves records between the classes afterwards (see :mod:`sudare.methods.polishing`). ``seed`` is there for
+    the common signature: nothing is drawn.
     """
     from sudare.kernels.splits import MEDIAN
 
     del seed
-    return split_down(table, Requirements(requirements.models), MEDIAN, progress=progress)
+    partition = split_down(table, Requirements(requirements.models), MEDIAN, progress=progress)
+    if not polish:
+        return partition
+    from sudare.methods.polishing import polish as move
+
+    return move(table, requirements, partition, progress=progress)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.kernels import polishing as kernel
-from sudare.methods.clustering import Field, Ints, main_diversity, tallied
+from sudare.methods.clustering import Field, Ints, in_order, main_diversity, tallied
 from sudare.models import KAnonymity, LDiversity, Requirements
 from sudare.progress import Listener, silent
 from sudare.table import Partition, Table
@@ -44,15 +44,18 @@ def polish(
 ) -> Partition:
     """Move records between the classes of a local recoding, as long as that loses less.
 
-    Records that are left out or masked stay so. ``field`` and ``near`` are what a method may have found already.
+    Records that are left out or masked stay so, and classes by item sets as they are. ``field`` and ``near`` are what a
+    method that has put the records in order may have found already.
     """
     last = partition.count - partition.masked
-    rows = np.flatnonzero((partition.classes >= 0) & (partition.classes < last))
-    some = table if len(rows) == table.rows else table.taken(rows)
-    if last < 2 or not some.single:
+    if last < 2 or not table.single or table.sets:
         return partition
-    if field is None or some is not table:
-        field, near = Field(some.without(list(some.sets))), None
+    if field is None:
+        rows = in_order(table, np.flatnonzero((partition.classes >= 0) & (partition.classes < last)), partition.classes)
+        some = table.taken(rows)
+        field, near = Field(some), None
+    else:
+        rows, some = np.arange(table.rows), table
     near = field.around() if near is None else near
     given = partition.classes[rows].astype(np.int64)
     found = Polisher(some, requirements, field, near).run(given, last, progress or silent)

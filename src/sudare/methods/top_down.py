@@ -24,7 +24,8 @@ Steps
        a record left out loses everything. Budgets are handed down in proportion to the records.
     8. A cluster that cannot be split is a class. Its records show the smallest cell that covers them, and of a set
        the items that all of them hold.
-    9. A set that no limit but k^m-anonymity concerns takes no part in this; see :mod:`sudare.methods.km_items`.
+    9. With ``polish``, records move between classes while that loses less; see :mod:`sudare.methods.polishing`.
+    10. A set that no limit but k^m-anonymity concerns takes no part in this; see :mod:`sudare.methods.km_items`.
 
 Cost
     Each level reads every open row once for each pair of single-valued attributes, and every item that can still be
@@ -67,13 +68,15 @@ def top_down(
     items: Literal["rank-choose-split", "one-by-one"] = "rank-choose-split",
     remainder: Literal["join", "close"] = "join",
     beta: float = 0.0,
+    polish: bool = False,
     seed: int | None = None,
     progress: Listener | None = None,
 ) -> Partition:
     """Split the table top-down into classes that keep the requirements (see the module's description).
 
     ``split`` is how a cluster chooses among its splits, ``order`` whether clusters choose for themselves, ``items``,
-    ``remainder`` and ``beta`` how item sets are split. ``seed`` is there for the common signature: nothing is drawn.
+    ``remainder`` and ``beta`` how item sets are split. ``polish`` moves records between the classes afterwards (see
+    :mod:`sudare.methods.polishing`). ``seed`` is there for the common signature: nothing is drawn.
     """
     from sudare.kernels.combinations import count_items
     from sudare.kernels.splits import LEAST_LOSS, WIDEST
@@ -92,6 +95,10 @@ def top_down(
         progress=progress,
         job=None if plain else job_with(chosen),
     )
+    if polish:
+        from sudare.methods.polishing import polish as move
+
+        partition = move(table.without(free), requirements.for_groups(free), partition, progress=progress)
     if not free:
         return partition
     kept = np.flatnonzero(shows_something(partition))
