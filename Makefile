@@ -26,6 +26,8 @@ docs: $(VENV)/installed-for-tests
 bench: $(VENV)/installed-for-tests
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/top_down.py
+	$(BIN)/python benchmarks/full_domain.py
+	$(BIN)/python benchmarks/tds.py
 
 clean:
 	rm -rf $(VENV) $(OUT) site
