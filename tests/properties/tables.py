@@ -172,9 +172,7 @@ _METHODS = [
         {"name": name, key: value}
         for name, method in METHODS.items()
         for key, allowed in method.options.items()
-        for value in (
-            allowed if isinstance(allowed, tuple) else (60.0,) if isinstance(allowed, Seconds) else (0.1, 0.5)
-        )
+        for value in _some(allowed)
     ),
 ]
 

@@ -14,7 +14,7 @@ from sudare.kernels import neighbours
 from sudare.kernels.covers import Space
 from sudare.kernels.ordering import NUMBER, SET, TREE
 from sudare.methods.splitting import describe_axes
-from sudare.models import Groups, Histograms, LDiversity, Requirements
+from sudare.models import LDiversity, Requirements
 from sudare.table import Column, Table, find_atoms
 
 Ints = NDArray[np.int64]
@@ -134,21 +134,3 @@ def main_diversity(table: Table, requirements: Requirements) -> tuple[Column | N
             if column.size <= CATEGORIES and need > best[1]:
                 best = (column, need)
     return best
-
-
-def tallied(table: Table, requirements: Requirements, classes: Ints, count: int) -> Groups:
-    """Return classes as models read them, against the distribution of all records that are in one."""
-    inside = classes >= 0
-    owner = classes[inside].astype(np.int64)
-    histograms, subjects = {}, None
-    for name in requirements.columns:
-        column = table.sensitive[name]
-        codes = column.codes[inside]
-        pairs, counts = np.unique(owner * column.size + codes, return_counts=True)
-        start = np.searchsorted(pairs, np.arange(count + 1) * column.size)
-        total = np.bincount(codes, minlength=column.size)
-        histograms[name] = Histograms(start, pairs % column.size, counts, total, column)
-    if requirements.counts_subjects and table.subject is not None:
-        pairs = np.unique(owner * table.subject.size + table.subject.codes[inside])
-        subjects = np.bincount(pairs // table.subject.size, minlength=count)
-    return Groups(np.bincount(owner, minlength=count), subjects, histograms)

@@ -53,6 +53,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import PolicyUnmetError, Problem
 from sudare.methods.lattice import Grouped, Lattice, Levels, Node
+from sudare.methods.tallying import everybody
 from sudare.models import Requirements
 from sudare.progress import Listener, silent
 from sudare.table import SUPPRESSED, Partition, Table
@@ -353,7 +354,7 @@ def _at_most(loss: float) -> float:
 
 def unmet(lattice: Lattice, search: Search) -> PolicyUnmetError:
     """Return the error that there is no answer, and why."""
-    problems = lattice.requirements.unmet(lattice.everybody())
+    problems = lattice.requirements.unmet(everybody(lattice.table, lattice.requirements))
     if not problems:
         found = "was found in time" if search.late else "keeps the requirements"
         what = f"none {found} that leaves out at most {lattice.budget:,} of {lattice.records:,} records."

@@ -40,12 +40,13 @@ from typing import Literal
 
 import numpy as np
 
-from sudare.errors import PolicyUnmetError, UnsupportedError
+from sudare.errors import PolicyUnmetError
 from sudare.kernels import clustering as kernel
 from sudare.kernels.ordering import SET
 from sudare.kernels.paper_clustering import cluster_as_published
-from sudare.methods.clustering import Field, Ints, in_order, main_diversity, space_of, tallied
+from sudare.methods.clustering import Field, Ints, in_order, main_diversity, space_of
 from sudare.methods.polishing import Polisher, joined, polish
+from sudare.methods.tallying import everybody, refuse_item_sets
 from sudare.models import Requirements
 from sudare.progress import Listener, silent
 from sudare.table import Partition, Table
@@ -73,16 +74,11 @@ def l_clustering(
     """
     listener = progress or silent
     listener("prepare kernels", 0, 0)
-    if table.sets:
-        raise UnsupportedError(
-            f"this method does not generalize item sets; got {', '.join(map(repr, table.sets))}.",
-            hint="use the method top-down, or leave the column out of the policy and so out of the release.",
-        )
+    refuse_item_sets(table)
     order, given = in_order(table), table
     table = table.taken(order)
     field = Field(table, "raw" if weights == "raw" else loss)
-    everybody = tallied(table, requirements, np.zeros(table.rows, np.int64), 1)
-    unmet = requirements.unmet(everybody)
+    unmet = requirements.unmet(everybody(table, requirements))
     if unmet:
         raise PolicyUnmetError(unmet)
     listener("decide", 0.0, 1.0)

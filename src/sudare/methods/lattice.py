@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import UnsupportedError
 from sudare.kernels import grouping
+from sudare.methods.tallying import refuse_item_sets
 from sudare.metrics import LevelLoss, level_losses
 from sudare.models import Groups, Histograms, KAnonymity, Requirements
 from sudare.table import SUPPRESSED, Column, Partition, Table, cut_at, find_atoms, height
@@ -117,11 +117,8 @@ class Lattice:
     """A table, what it has to keep, and the loss that is to be least."""
 
     def __init__(self, table: Table, requirements: Requirements, loss: str) -> None:
-        if table.sets:
-            raise UnsupportedError(
-                f"this method does not generalize item sets; got {', '.join(map(repr, table.sets))}.",
-                hint="use the method top-down, or leave the column out of the policy and so out of the release.",
-            )
+        refuse_item_sets(table)
+        self.table = table
         self.requirements, self.loss, self.records = requirements, loss, table.rows
         self.budget = int(requirements.limit * table.rows + 1e-9)
         self.columns = list(table.single.values())
@@ -383,16 +380,6 @@ class Lattice:
                 start = np.array([0, len(codes)])
                 histograms[name] = Histograms(start, codes, outside[codes], total, column)
         return bool(self.requirements.holds(Groups(np.array([count]), subjects, histograms)).all())
-
-    def everybody(self) -> Groups:
-        """Return all records as one group."""
-        histograms = {}
-        for name in self.requirements.columns:
-            codes = np.flatnonzero(self.totals[name])
-            start = np.array([0, len(codes)])
-            histograms[name] = Histograms(start, codes, self.totals[name][codes], self.totals[name], self.tallied[name])
-        subjects = None if self.subject is None else np.array([np.count_nonzero(self.totals[self.subject])])
-        return Groups(np.array([self.records]), subjects, histograms)
 
     # -- deciding ------------------------------------------------------------------------------------------------
 

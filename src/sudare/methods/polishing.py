@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.kernels import polishing as kernel
-from sudare.methods.clustering import Field, Ints, in_order, main_diversity, tallied
+from sudare.methods.clustering import Field, Ints, in_order, main_diversity
+from sudare.methods.tallying import tallied
 from sudare.models import KAnonymity, LDiversity, Requirements
 from sudare.progress import Listener, silent
 from sudare.table import Partition, Table

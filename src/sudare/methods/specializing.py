@@ -302,17 +302,6 @@ class Cut:
         """Return what a specialization gains in all groups that show its node."""
         return float(self.gain[self.groups.members(candidate), candidate[0]].sum())
 
-    def everybody(self) -> Groups:
-        """Return all records as one group."""
-        histograms = {}
-        for column in self.tallied:
-            codes = np.flatnonzero(self.totals[column.name])
-            start, counts = np.array([0, len(codes)]), self.totals[column.name][codes]
-            histograms[column.name] = Histograms(start, codes, counts, self.totals[column.name], column)
-        people = None if self.subject is None else self.totals.get(self.subject.name)
-        subjects = None if people is None else np.array([np.count_nonzero(people)])
-        return Groups(np.array([self.rows]), subjects, histograms)
-
     def partition(self) -> Partition:
         """Return the groups as classes, in the order of their atoms."""
         groups = self.groups

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import PolicyUnmetError, UnsupportedError
+from sudare.errors import PolicyUnmetError
 from sudare.kernels import ordering, sides
 from sudare.kernels import splits as kernel
 from sudare.kernels.classes import look_up, number_rows, tally_codes
 from sudare.methods.masking import masked
+from sudare.methods.tallying import refuse_item_sets, tallied
 from sudare.models import Groups, Histograms, Requirements
 from sudare.progress import Listener, silent
 from sudare.table import SUPPRESSED, Column, Partition, Table, chunks, find_atoms
@@ -52,11 +53,8 @@ def split_down(
     ``job`` is what does it; the one below knows single-valued columns alone. If records are to be masked and would not
     keep the requirements as a class, none is left out.
     """
-    if table.sets and job is None:
-        raise UnsupportedError(
-            f"this method does not generalize item sets; got {', '.join(map(repr, table.sets))}.",
-            hint="use the method top-down, or leave the column out of the policy and so out of the release.",
-        )
+    if job is None:
+        refuse_item_sets(table)
     make = job or Job
     listener = progress or silent
     listener("prepare kernels", 0, 0)
@@ -468,18 +466,4 @@ def _shares(clusters: Ints, count: int) -> list[Ints]:
 
 def _holds_after_all(table: Table, requirements: Requirements, partition: Partition) -> bool:
     """Check the finished classes against the distribution of what is released."""
-    kept = partition.classes >= 0
-    classes = partition.classes[kept].astype(np.int64)
-    histograms = {}
-    for name in requirements.columns:
-        column = table.sensitive[name]
-        pairs, counts = np.unique(classes * column.size + column.codes[kept], return_counts=True)
-        owner, codes = np.divmod(pairs, column.size)
-        start = np.searchsorted(owner, np.arange(partition.count + 1))
-        total = np.bincount(column.codes[kept], minlength=column.size).astype(np.int64)
-        histograms[name] = Histograms(start, codes, counts, total, column)
-    subjects = None
-    if requirements.counts_subjects and table.subject is not None:
-        pairs = np.unique(classes * table.subject.size + table.subject.codes[kept])
-        subjects = np.bincount(pairs // table.subject.size, minlength=partition.count)
-    return bool(requirements.holds(Groups(partition.sizes, subjects, histograms)).all())
+    return bool(requirements.holds(tallied(table, requirements, partition.classes, partition.count)).all())

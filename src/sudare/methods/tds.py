@@ -44,6 +44,7 @@ import numpy as np
 
 from sudare.errors import DataError, PolicyUnmetError, Problem, UnsupportedError
 from sudare.methods.specializing import Candidate, Cut
+from sudare.methods.tallying import everybody, refuse_item_sets
 from sudare.metrics import information
 from sudare.models import Requirements
 from sudare.progress import Listener, silent
@@ -73,15 +74,11 @@ def tds(
     """
     del seed
     listener = progress or silent
-    if table.sets:
-        raise UnsupportedError(
-            f"this method does not generalize item sets; got {', '.join(map(repr, table.sets))}.",
-            hint="use the method top-down, or leave the column out of the policy and so out of the release.",
-        )
+    refuse_item_sets(table)
     chosen = checked_class(table.target, target)
     listener("prepare kernels", 0, 0)
     cut = Cut(table, requirements, float(w), ratio=score == "gain-ratio")
-    unmet = requirements.unmet(cut.everybody())
+    unmet = requirements.unmet(everybody(table, requirements))
     if unmet:
         raise PolicyUnmetError(unmet)
     first = cut.copy() if search == "beam" else cut

@@ -6,6 +6,7 @@ A tree tells for each code of its column which node of the cut shows it (``now``
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from copy import copy
 
 import numpy as np
@@ -18,7 +19,7 @@ Reals = NDArray[np.float64]
 ROOT = 0
 
 
-class Tree:
+class Tree(ABC):
     """What the three kinds have in common; ``counts`` has the records of each code by class."""
 
     def __init__(self, column: Column, counts: Ints) -> None:
@@ -36,9 +37,9 @@ class Tree:
         self.slot[codes] = slots
         self.fan[codes] = int(slots.max()) + 1 if len(slots) and slots[0] >= 0 else 0
 
+    @abstractmethod
     def children(self, codes: Ints) -> Ints:
         """Return the child that each code of a node is below, numbered from 0; -1 for all if it is a leaf."""
-        raise NotImplementedError
 
     def specialize(self, node: int) -> list[int]:
         """Replace a node of the cut by its children, and return these."""
