@@ -162,8 +162,8 @@ def _some(allowed: Any) -> tuple[Any, ...]:
 
 def fit_for_class(role: str, cells: list[Any]) -> bool:
     """Say whether a column can be the class of a method that asks for one."""
-    known = {repr(cell) for cell in cells if cell is not None and cell == cell and cell != ""}
-    return role in ("sensitive", "insensitive") and len(known) > 1 and len(known) == len({repr(c) for c in cells})
+    known = [cell for cell in cells if cell is not None and cell == cell and cell != ""]
+    return role in ("sensitive", "insensitive") and len(known) == len(cells) and len(set(known)) > 1
 
 
 _METHODS = [
