@@ -76,8 +76,7 @@ def released(table: Table, shown: Generalized, training: Ints, test: Ints, gener
 
 def kept(shown: Generalized) -> Ints:
     """Return the records of which a release shows something."""
-    classes = shown.partition.classes
-    return np.flatnonzero((classes >= 0) & (classes < len(shown.kept)))
+    return np.flatnonzero(shown.partition.shows_something)
 
 
 def plain(column: Column, known: Codes, asked: Codes) -> Pair:

@@ -88,7 +88,6 @@ def full_domain(
     listener = progress or silent
     listener("prepare kernels", 0, 0)
     lattice = Lattice(table, requirements, loss)
-    lattice.at(lattice.top)  # compiles, which the time limit is not meant for
     search = Search(lattice, None if time_limit is None else time.monotonic() + time_limit)
     for decided in search.run():
         listener("decide", decided / lattice.size, 1.0)
@@ -107,7 +106,7 @@ def at_levels(
 ) -> Partition:
     """Recode a table at levels that were decided before; ``unusable`` records are left out in any case."""
     usable = np.arange(table.rows) if unusable is None else np.flatnonzero(~unusable)
-    budget = int(requirements.limit * table.rows + 1e-9) - (table.rows - len(usable))
+    budget = requirements.budget(table.rows) - (table.rows - len(usable))
     lattice = Lattice(table if unusable is None else table.taken(usable), requirements, "arx")
     chosen = tuple(levels[name] for name in lattice.names)
     lattice.budget = budget
@@ -119,7 +118,7 @@ def at_levels(
         raise PolicyUnmetError(Problem("plan", what, "make a new plan for these records, or let them be dropped."))
     if not keeps:
         out = table.rows - len(usable) + node.suppressed
-        most = int(requirements.limit * table.rows + 1e-9)
+        most = requirements.budget(table.rows)
         what = f"its levels would leave out {out:,} of {table.rows:,} records; at most {most:,} may be."
         raise PolicyUnmetError(Problem("plan", what, "make a new plan for these records."))
     facts = {

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.progress import Listener, silent
-from sudare.table import ItemSets
+from sudare.table import ItemSets, depths
 
 HIDDEN = -1
 """What an item that is not shown at all is shown as."""
@@ -124,7 +124,7 @@ class _Cut:
             self.own = self.labels.copy()
             self.first, self.last = sets.taxonomy.span
             self.share, self.parent = sets.taxonomy.share, sets.taxonomy.parent.astype(np.int64)
-        self.depth = _depths(self.parent)
+        self.depth = depths(self.parent)
         before = np.concatenate(([0], np.cumsum(self.occurs)))
         self.total = before[np.minimum(self.last + 1, items)] - before[self.first]  # occurrences below each node
         self.by_parent = np.argsort(self.parent, kind="stable")
@@ -317,13 +317,3 @@ class _Cut:
             nodes = nodes[nodes > 0]
             found.append(nodes)
         return np.unique(np.concatenate(found))
-
-
-def _depths(parent: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how far each node is from its root."""
-    depth = np.zeros(len(parent), dtype=np.int64)
-    upper = parent
-    while np.any(upper >= 0):
-        depth += upper >= 0
-        upper = np.where(upper >= 0, parent[upper], -1)
-    return depth

@@ -120,23 +120,20 @@ class Lattice:
         refuse_item_sets(table)
         self.table = table
         self.requirements, self.loss, self.records = requirements, loss, table.rows
-        self.budget = int(requirements.limit * table.rows + 1e-9)
+        self.budget = requirements.budget(table.rows)
         self.columns = list(table.single.values())
         self.offset = 0.0
         self.of_row, self.axes, self.root = self._encode(table)
         self.names = [axis.column.name for axis in self.axes]
         self.left_out = sum(axis.left_out for axis in self.axes)
-        # k-anonymity of some columns only is kept by coarser groups than those of all columns; not where people are
-        # counted: a release numbers them by class, so that fewer columns tell nothing of how many there are
-        partial = [m for m in requirements.of_groups if isinstance(m, KAnonymity) and self._some(m)]
-        whole = tuple(model for model in requirements.of_groups if model not in partial)
-        self.whole = Requirements(whole, requirements.limit)
+        self.whole, partial = requirements.split(self.names)
         self.least = self.whole.least_rows
         self.partial = [
             (model, [i for i, n in enumerate(self.names) if n in (model.columns or ())]) for model in partial
         ]
         self.worked = 0  # groups that were read, which is what time goes by
         self._moves: dict[tuple[Change, ...], tuple[NDArray[Any], ...]] = {}
+        self.at(self.top)  # compiles, which no time limit is meant for
 
     @property
     def top(self) -> Levels:
@@ -198,9 +195,6 @@ class Lattice:
         for column in tallied:
             root._entries[column.name] = _entries(column, of_row, len(rows))
         return of_row, axes, root
-
-    def _some(self, model: KAnonymity) -> bool:
-        return model.count == "rows" and model.columns is not None and not set(self.names) <= set(model.columns)
 
     def step(self, groups: Grouped, changes: Sequence[Change]) -> Grouped:
         """Return the groups with some attributes at higher levels."""

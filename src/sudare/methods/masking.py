@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.methods.tallying import tallied
 from sudare.models import Requirements
@@ -22,9 +21,3 @@ def masked(table: Table, requirements: Requirements, partition: Partition) -> Pa
         return None
     classes = np.where(out, partition.count, partition.classes).astype(partition.classes.dtype)
     return replace(partition, classes=classes, count=partition.count + 1, masked=True)
-
-
-def shows_something(partition: Partition) -> NDArray[np.bool_]:
-    """Say which records are neither left out nor masked."""
-    last = partition.count - partition.masked
-    return np.asarray((partition.classes >= 0) & (partition.classes < last))

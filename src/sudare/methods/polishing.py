@@ -52,7 +52,7 @@ def polish(
     if last < 2 or not table.single or table.sets:
         return partition
     if field is None:
-        rows = in_order(table, np.flatnonzero((partition.classes >= 0) & (partition.classes < last)), partition.classes)
+        rows = in_order(table, np.flatnonzero(partition.shows_something), partition.classes)
         some = table.taken(rows)
         field, near = Field(some), None
     else:

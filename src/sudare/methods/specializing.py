@@ -165,13 +165,7 @@ class Cut:
         self.rows, self.classes = table.rows, table.target.size
         self.trees = [tree_of(column, class_counts(column, table.target)) for column in self.columns]
         names = [column.name for column in self.columns]
-        # where people are counted, a release numbers them by class, so that fewer columns tell nothing of how many
-        partial = [
-            model
-            for model in requirements.of_groups
-            if isinstance(model, KAnonymity) and model.count == "rows" and not set(names) <= set(model.columns or names)
-        ]
-        self.whole = Requirements(tuple(model for model in requirements.of_groups if model not in partial))
+        self.whole, partial = requirements.split(names)
         self.tallied = [table.sensitive[name] for name in requirements.columns]
         if requirements.counts_subjects and table.subject is not None:
             self.tallied.append(table.subject)
@@ -187,8 +181,9 @@ class Cut:
         self.information = float(
             kernel.information(class_totals(table.target), np.int64(self.classes), float(self.rows), self.weight)
         )
-        for index in range(len(names)):
-            self._offer((index, ROOT))
+        for index, tree in enumerate(self.trees):
+            for name in tree.branching([ROOT]):
+                self._offer((index, name))
         self._rescore(everything)
 
     def _grouping(self, table: Table, model: KAnonymity, names: list[str]) -> Grouping:
@@ -236,14 +231,14 @@ class Cut:
         tree = self.trees[index]
         self.information -= self._sum(candidate)
         del self.open[candidate]
-        self._withdraw(self.groups.members(candidate), but=index)
+        self._add(self.groups.members(candidate), -1.0, but=index)
         slot = tree.slot.copy()
         names = tree.specialize(node)
         for _, grouping in self.partial:
             if index in grouping.attributes:
                 grouping.split(candidate, slot, names, self.trees)
         changed = self.groups.split(candidate, slot, names, self.trees)
-        for name in names:
+        for name in tree.branching(names):
             self._offer((index, name))
         self._rescore(changed)
         self.steps += 1
@@ -254,14 +249,10 @@ class Cut:
         self.trees[candidate[0]].close(candidate[1])
 
     def _offer(self, candidate: Candidate) -> None:
-        """Enter a node among the candidates, unless it is a leaf or all its records are of one class."""
+        """Enter a node that has children among the candidates, unless all its records are of one class."""
         tree = self.trees[candidate[0]]
-        if not tree.leaf(candidate[1]) and tree.mixed(candidate[1]):
+        if tree.mixed(candidate[1]):
             self.open[candidate] = tree.gain_ratio(candidate[1]) if self.ratio else 0.0
-
-    def _withdraw(self, groups: Ints, but: int) -> None:
-        """Take what some groups gain out of the sums."""
-        self._add(groups, -1.0, but)
 
     def _rescore(self, groups: Ints) -> None:
         """Find what specializations gain in some groups, and put it into the sums."""
@@ -289,6 +280,7 @@ class Cut:
         self._add(groups, 1.0)
 
     def _add(self, groups: Ints, sign: float, but: int = -1) -> None:
+        """Put what some groups gain into the sums, or take it out."""
         for index, tree in enumerate(self.trees):
             if index == but or self.ratio:
                 continue

@@ -111,7 +111,7 @@ class Job:
         self.axes = describe_axes(self.columns, sum(column.weight for column in table.sets.values()))
         self.places = ordering.most_places(self.axes.kind, np.diff(self.axes.start), len(self.rows))
         self.totals = [_totals(column) for column in self.tallied]
-        self.budget = int(requirements.limit * table.rows + 1e-9)
+        self.budget = requirements.budget(table.rows)
         self.stopped = False
 
     def fill(self, table: Table) -> None:

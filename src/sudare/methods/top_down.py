@@ -82,7 +82,6 @@ def top_down(
     from sudare.kernels.splits import LEAST_LOSS, WIDEST
     from sudare.methods.disclosing import Choices, job_with
     from sudare.methods.km_items import HIDDEN, cut_items
-    from sudare.methods.masking import shows_something
 
     del seed
     free = [name for name in table.sets if requirements.free(name)]
@@ -101,7 +100,7 @@ def top_down(
         partition = move(table.without(free), requirements.for_groups(free), partition, progress=progress)
     if not free:
         return partition
-    kept = np.flatnonzero(shows_something(partition))
+    kept = np.flatnonzero(partition.shows_something)
     cuts = {}
     for name in free:
         limits = [model for model in requirements.of_columns if model.column == name]

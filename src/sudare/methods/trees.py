@@ -44,22 +44,25 @@ class Tree(ABC):
     def specialize(self, node: int) -> list[int]:
         """Replace a node of the cut by its children, and return these."""
         codes = np.flatnonzero((self.now == node) & self.counts.any(axis=1))
-        width, slots = int(self.fan[codes[0]]), self.slot[codes].copy()
-        names = [self.named(node, codes[slots == child]) for child in range(width)]
+        order = np.argsort(self.slot[codes], kind="stable")  # a node may have as many children as codes
+        ends = np.searchsorted(self.slot[codes[order]], np.arange(1, int(self.fan[codes[0]])))
+        parts = np.split(codes[order], ends)
+        names = [self.named(part) for part in parts]
         self.opened = True
-        for child, name in enumerate(names):
-            self.now[codes[slots == child]] = name
-            self._open(codes[slots == child])
+        for part, name in zip(parts, names, strict=True):
+            self.now[part] = name
+            self._open(part)
         return names
 
-    def named(self, node: int, codes: Ints) -> int:
-        """Return a number for a child of a node."""
+    def named(self, codes: Ints) -> int:
+        """Return a number for the child that has these codes."""
         self.names += 1
         return self.names
 
-    def leaf(self, node: int) -> bool:
-        """Say whether a node of the cut has no children."""
-        return not self.fan[self.now == node].any()
+    def branching(self, nodes: list[int]) -> list[int]:
+        """Return those of some nodes of the cut that have children."""
+        there = set(np.unique(self.now[self.fan > 0]).tolist())
+        return [node for node in nodes if node in there]
 
     def children_of(self, node: int) -> int:
         """Return how many children a node of the cut has."""
@@ -101,10 +104,7 @@ class GivenTree(Tree):
     def __init__(self, column: Column, counts: Ints) -> None:
         assert column.taxonomy is not None
         self.path = column.taxonomy.path
-        parent = column.taxonomy.parent
-        self.depth = np.zeros(len(parent), dtype=np.int64)
-        for node in range(1, len(parent)):
-            self.depth[node] = self.depth[parent[node]] + 1
+        self.depth = column.taxonomy.depths
         super().__init__(column, counts)
 
     def children(self, codes: Ints) -> Ints:
@@ -114,7 +114,7 @@ class GivenTree(Tree):
             return np.full(len(codes), -1, dtype=np.int64)
         return np.unique(below, return_inverse=True)[1].astype(np.int64)
 
-    def named(self, node: int, codes: Ints) -> int:
+    def named(self, codes: Ints) -> int:
         """Return the node's number in the taxonomy."""
         return int(self._below(codes[:1])[0])
 

@@ -159,9 +159,7 @@ def heights(cover: Cover) -> Reals:
     taxonomy = cover.column.taxonomy
     if taxonomy is None:
         return cover.share
-    depth = np.zeros(len(taxonomy.parent))
-    for node in range(1, len(taxonomy.parent)):
-        depth[node] = depth[taxonomy.parent[node]] + 1
+    depth = taxonomy.depths
     deepest = max(float(depth.max()), 1.0)
     return np.where(taxonomy.is_leaf[cover.node], 0.0, 1.0 - depth[cover.node] / deepest)
 

@@ -113,6 +113,25 @@ class Requirements:
         """
         return not self.columns and not self.counts_subjects
 
+    def budget(self, rows: int) -> int:
+        """Return how many of so many records may be left out; no record is lost to rounding."""
+        return int(self.limit * rows + 1e-9)
+
+    def split(self, columns: Collection[str]) -> tuple[Requirements, list[KAnonymity]]:
+        """Return what groups by all these columns have to keep, and k-anonymity that groups by fewer of them keep.
+
+        Not where people are counted: a release numbers them by class, so that fewer columns tell nothing of how many.
+        """
+        partial = [
+            model
+            for model in self.of_groups
+            if isinstance(model, KAnonymity)
+            and model.count == "rows"
+            and model.columns is not None
+            and not set(columns) <= set(model.columns)
+        ]
+        return Requirements(tuple(m for m in self.of_groups if m not in partial), self.limit), partial
+
     def free(self, column: str) -> bool:
         """Say whether an item-set column takes no part in the groups: k^m-anonymity alone limits it.
 

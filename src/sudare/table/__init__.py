@@ -8,7 +8,7 @@ from sudare.table.levels import cut_at, height
 from sudare.table.recoding import SUPPRESSED, Partition, Recoding
 from sudare.table.storage import MEMORY, Storage, chunks
 from sudare.table.table import Table
-from sudare.table.taxonomy import Taxonomy
+from sudare.table.taxonomy import Taxonomy, depths
 
 __all__ = [
     "MEMORY",
@@ -27,6 +27,7 @@ __all__ = [
     "Taxonomy",
     "chunks",
     "cut_at",
+    "depths",
     "encode_column",
     "encode_items",
     "find_atoms",

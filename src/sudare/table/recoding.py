@@ -45,6 +45,11 @@ class Partition:
         return int(np.count_nonzero(self.classes == SUPPRESSED))
 
     @property
+    def shows_something(self) -> NDArray[np.bool_]:
+        """Which records are neither left out nor masked."""
+        return np.asarray((self.classes >= 0) & (self.classes < self.count - self.masked))
+
+    @property
     def sizes(self) -> NDArray[np.int64]:
         """The number of records of each class."""
         from sudare.kernels.classes import count_classes

@@ -34,6 +34,11 @@ class Taxonomy:
         return int(self.path.shape[1]) - 1
 
     @property
+    def depths(self) -> NDArray[np.int64]:
+        """How many steps each node is below the root."""
+        return depths(self.parent.astype(np.int64))
+
+    @property
     def size(self) -> int:
         """The number of leaves of the hierarchy as it was given."""
         return int(self.leaves[0])
@@ -71,3 +76,13 @@ class Taxonomy:
             left, right = self.path[low, depth], self.path[high, depth]
             node = np.where(left == right, left, node)
         return node
+
+
+def depths(parent: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many steps each node is below its root; a root has the parent -1."""
+    depth = np.zeros(len(parent), dtype=np.int64)
+    upper = parent
+    while np.any(upper >= 0):
+        depth += upper >= 0
+        upper = np.where(upper >= 0, parent[upper], -1)
+    return depth
