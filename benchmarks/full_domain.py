@@ -21,6 +21,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+from perturbing import perturbed
 
 import sudare
 from sudare.api import encode
@@ -53,20 +54,6 @@ def encoded(data: pa.Table, sensitive: bool) -> Table:
         columns[OF] = {"role": "sensitive"}
         require.append({"model": "l-diversity", "l": 2, "column": OF})
     return encode(data, sudare.load_policy({"columns": columns, "require": require}))
-
-
-def perturbed(small: pa.Table, rows: int) -> pa.Table:
-    """Return that many records, copies with a fifth of the cells drawn anew from their column."""
-    random = np.random.default_rng(1)
-    columns = {}
-    for name in NAMES:
-        words = small.column(name).combine_chunks().dictionary_encode()
-        codes = words.indices.to_numpy()
-        many = np.resize(codes, rows)
-        redrawn = np.flatnonzero(random.random(rows) < 0.2)
-        many[redrawn] = random.choice(codes, len(redrawn))
-        columns[name] = words.dictionary.take(pa.array(many))
-    return pa.table(columns)
 
 
 def best_of(runs: int, table: Table, requirements: Requirements) -> tuple[float, dict[str, Any]]:
@@ -141,7 +128,7 @@ def main() -> None:
     print(
         f"every node counted: {every:.1f} s, {every / free:.0f} x the search; DuckDB: {duck:.0f} s, {duck / free:.0f} x"
     )
-    large = encoded(perturbed(adult, chosen.rows), False)
+    large = encoded(perturbed(adult, chosen.rows, NAMES), False)
     seconds, facts = best_of(2, large, Requirements((K,), 0.05))
     print(line(f"{chosen.rows:,} rows, 5%", seconds, facts, 38.7 if chosen.rows == 1_000_000 else None))
     duck = by_duckdb(large)

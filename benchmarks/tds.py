@@ -17,8 +17,8 @@ import time
 from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
+from perturbing import perturbed
 
 import sudare
 from sudare.api import encode
@@ -41,20 +41,6 @@ def encoded(data: pa.Table) -> Table:
     method = {"name": "tds", "target": TARGET}
     require = [{"model": "k-anonymity", "k": 5}]
     return encode(data, sudare.load_policy({"columns": columns, "require": require, "method": method}))
-
-
-def perturbed(small: pa.Table, copies: int) -> pa.Table:
-    """Return many copies with a fifth of the cells drawn anew from their column."""
-    random = np.random.default_rng(1)
-    columns = {}
-    for name in (*QUASI, TARGET):
-        words = small.column(name).combine_chunks().dictionary_encode()
-        codes = words.indices.to_numpy()
-        many = np.tile(codes, copies)
-        redrawn = np.flatnonzero(random.random(len(many)) < 0.2)
-        many[redrawn] = random.choice(codes, len(redrawn))
-        columns[name] = words.dictionary.take(pa.array(many))
-    return pa.table(columns)
 
 
 def steps(table: Table, k: int) -> list[tuple[int, float]]:
@@ -111,7 +97,7 @@ def main() -> None:
     tds(small, Requirements((KAnonymity(50),)), target=TARGET)  # compiles
     for k in (5, 50, 500):
         measure(f"Adult, {small.rows:,}", small, k)
-    large = encoded(perturbed(adult, chosen.copies))
+    large = encoded(perturbed(adult, adult.num_rows * chosen.copies, (*QUASI, TARGET)))
     for k in (5, 50):
         measure(f"perturbed, {large.rows:,}", large, k)
     print("atoms of the changed groups, and milliseconds of the step (perturbed, k = 5):")

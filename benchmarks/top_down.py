@@ -20,6 +20,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+from perturbing import perturbed
 
 import sudare
 from sudare.api import encode
@@ -58,21 +59,6 @@ def decide(table: Table, k: int, method: str = "top-down", **options: Any) -> Pa
     assert isinstance(made, Partition)
     assert made.sizes.min() >= k
     return made
-
-
-def perturbed(small: pa.Table, copies: int) -> pa.Table:
-    """Return many copies with a fifth of the cells drawn anew from their column."""
-    random = np.random.default_rng(1)
-    rows = small.num_rows * copies
-    columns = {}
-    for name in QUASI:
-        encoded = small.column(name).combine_chunks().dictionary_encode()
-        codes = encoded.indices.to_numpy()
-        many = np.tile(codes, copies)
-        redrawn = np.flatnonzero(random.random(rows) < 0.2)
-        many[redrawn] = random.choice(codes, len(redrawn))
-        columns[name] = encoded.dictionary.take(pa.array(many))
-    return pa.table(columns)
 
 
 def peer(small: pa.Table, table: Table, k: int) -> tuple[float, float]:
@@ -119,7 +105,7 @@ def main() -> None:
         print(f"{'anonypy 0.2.1':<24}{10:>5}{'':>9}{loss:>9.4f}{'':>9}{seconds:>9.3f}")
         print(f"ratio at k = 10: top-down decides {seconds / ours:,.0f} x faster than the peer")
 
-    large = perturbed(small, asked.copies)
+    large = perturbed(small, small.num_rows * asked.copies, QUASI)
     encoding, big = best(1, lambda: encode(large, policy(10)))
     seconds, made = best(3, lambda: decide(big, 10))
     database = duckdb.connect()

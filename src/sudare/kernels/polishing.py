@@ -7,7 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.covers import cover_loss, grow_cover, loss_with, loss_without, part_loss, second_values
+from sudare.kernels.covers import (
+    begin_cover,
+    cover_loss,
+    grow_cover,
+    loss_with,
+    loss_without,
+    part_loss,
+    second_values,
+)
 from sudare.kernels.ordering import kernel
 
 LOOKED_AT = 8
@@ -25,8 +33,23 @@ class Members(NamedTuple):
     before: NDArray[np.int64]
 
 
+class Around(NamedTuple):
+    """Where to look for clusters: the atom of each record, the atoms around each, and the records by atom.
+
+    Those of atom x stand in ``rows`` from ``begin[x]``.
+    """
+
+    atom_of: NDArray[np.int64]
+    near: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+
 class Shapes(NamedTuple):
-    """The covers of clusters, what a record of each loses, their sizes, and their records by sensitive value."""
+    """The covers of clusters, what a record of each loses, their sizes, and their records by sensitive value.
+
+    ``changed`` are those that have other records than when they were last looked at as a whole.
+    """
 
     low: NDArray[np.int64]
     high: NDArray[np.int64]
@@ -35,10 +58,12 @@ class Shapes(NamedTuple):
     size: NDArray[np.int64]
     counts: NDArray[np.int32]
     distinct: NDArray[np.int64]
+    changed: NDArray[np.bool_]
 
 
 @kernel
-def _link(cluster, row, members):
+def chain(cluster, row, members):
+    """Put a record into the chain of a cluster."""
     first = members.first[cluster]
     members.after[row], members.before[row] = first, -1
     if first >= 0:
@@ -48,7 +73,8 @@ def _link(cluster, row, members):
 
 
 @kernel
-def _unlink(cluster, row, members):
+def unchain(cluster, row, members):
+    """Take a record out of the chain of a cluster."""
     before, after = members.before[row], members.after[row]
     if before >= 0:
         members.after[before] = after
@@ -59,7 +85,8 @@ def _unlink(cluster, row, members):
 
 
 @kernel
-def _list(cluster, members, result):
+def listed_in(cluster, members, result):
+    """List the records of a cluster; return how many they are."""
     count, row = 0, members.first[cluster]
     while row >= 0:
         result[count] = row
@@ -74,12 +101,12 @@ def shape(codes, values, space, members, shapes):
     listed, spare = np.empty(len(values), np.int64), np.zeros((5, codes.shape[1]), np.int64)
     for row in range(len(values) - 1, -1, -1):
         cluster = members.of_row[row]
-        _link(cluster, row, members)
+        chain(cluster, row, members)
         shapes.size[cluster] += 1
         shapes.distinct[cluster] += shapes.counts[cluster, values[row]] == 0
         shapes.counts[cluster, values[row]] += 1
     for cluster in range(len(members.first)):
-        count = _list(cluster, members, listed)
+        count = listed_in(cluster, members, listed)
         if count:
             second_values(
                 codes, listed, count, space, shapes.low[cluster], shapes.high[cluster], shapes.bits[cluster], spare
@@ -88,21 +115,74 @@ def shape(codes, values, space, members, shapes):
 
 
 @kernel
-def move_records(codes, values, space, near, atom_of, begin, rows, k, diverse, members, shapes, listed):
+def put(row, cluster, codes, values, space, shapes):
+    """Let the shape of a cluster hold one record more."""
+    low, high, bits = shapes.low[cluster], shapes.high[cluster], shapes.bits[cluster]
+    if shapes.size[cluster] == 0:
+        begin_cover(codes, row, space, low, high, bits)
+    else:
+        grow_cover(codes, row, space, low, high, bits)
+    shapes.loss[cluster] = cover_loss(space, low, high, bits)
+    shapes.size[cluster] += 1
+    shapes.distinct[cluster] += shapes.counts[cluster, values[row]] == 0
+    shapes.counts[cluster, values[row]] += 1
+    shapes.changed[cluster] = True
+
+
+@kernel
+def nearby(row, around, members, seen, found, count):
+    """Add the clusters around a record to those found; ``seen`` marks them with the number that is its last entry."""
+    atom, visit = around.atom_of[row], seen[len(seen) - 1]
+    for turn in range(-1, around.near.shape[1]):
+        other = atom if turn < 0 else around.near[atom, turn]
+        if other < 0:
+            break
+        first = around.begin[other]
+        for place in range(first, min(around.begin[other + 1], first + LOOKED_AT)):
+            to = members.of_row[around.rows[place]]
+            if seen[to] != visit:
+                seen[to] = visit
+                found[count] = to
+                count += 1
+    return count
+
+
+@kernel
+def best_target(row, cluster, codes, space, around, members, shapes, limit, seen, found):
+    """Return the cluster near a record, not its own, that loses least more by it, and how much; -1 above a limit."""
+    seen[len(seen) - 1] += 1
+    seen[cluster] = seen[len(seen) - 1]
+    count = nearby(row, around, members, seen, found, 0)
+    target, best = -1, limit
+    for index in range(count):
+        to = found[index]
+        held = shapes.size[to]
+        most = (best + held * shapes.loss[to]) / (held + 1)
+        if shapes.loss[to] > most:
+            continue
+        grown = loss_with(codes, row, space, shapes.low[to], shapes.high[to], shapes.bits[to], most)
+        more = (held + 1) * grown - held * shapes.loss[to]
+        if more < best:
+            target, best = to, more
+    return target, best
+
+
+@kernel
+def move_records(codes, values, space, around, k, diverse, members, shapes):
     """Move each record that may leave its cluster to the one nearby that loses least by it, if both together lose less.
 
-    ``rows`` lists the records by atom, those of atom x from ``begin[x]``; ``near`` are the atoms around each. Returns
-    how many were moved and what that gained, over all records.
+    Returns how many were moved and what that gained, over all records.
     """
-    attributes = codes.shape[1]
-    spare = np.zeros((5, attributes), np.int64)
-    seen, visit = np.full(len(members.first), -1, np.int64), 0
+    clusters = len(members.first)
+    spare = np.zeros((5, codes.shape[1]), np.int64)
+    seen, found = np.zeros(clusters + 1, np.int64), np.empty(clusters, np.int64)
+    listed = np.empty(len(values), np.int64)
     moved, gained = 0, 0.0
-    for cluster in range(len(members.first)):
+    for cluster in range(clusters):
         if shapes.size[cluster] <= k or shapes.loss[cluster] == 0.0:
             continue
         low, high, bits = shapes.low[cluster], shapes.high[cluster], shapes.bits[cluster]
-        count = _list(cluster, members, listed)
+        count = listed_in(cluster, members, listed)
         second_values(codes, listed, count, space, low, high, bits, spare)
         shapes.loss[cluster] = cover_loss(space, low, high, bits)
         index = 0
@@ -115,42 +195,19 @@ def move_records(codes, values, space, near, atom_of, begin, rows, k, diverse, m
             size = shapes.size[cluster]
             after = loss_without(codes, row, space, low, high, bits, spare)
             gain = size * shapes.loss[cluster] - (size - 1) * after
-            target, best = -1, gain - WORTH
-            visit += 1
-            seen[cluster] = visit
-            atom = atom_of[row]
-            for turn in range(-1, near.shape[1]):
-                other = atom if turn < 0 else near[atom, turn]
-                if other < 0:
-                    break
-                for place in range(begin[other], min(begin[other + 1], begin[other] + LOOKED_AT)):
-                    to = members.of_row[rows[place]]
-                    if seen[to] == visit:
-                        continue
-                    seen[to] = visit
-                    held = shapes.size[to]
-                    most = (best + held * shapes.loss[to]) / (held + 1)
-                    if shapes.loss[to] > most:
-                        continue
-                    grown = loss_with(codes, row, space, shapes.low[to], shapes.high[to], shapes.bits[to], most)
-                    more = (held + 1) * grown - held * shapes.loss[to]
-                    if more < best:
-                        target, best = to, more
+            target, best = best_target(row, cluster, codes, space, around, members, shapes, gain - WORTH, seen, found)
             if target < 0:
                 continue
-            _unlink(cluster, row, members)
-            _link(target, row, members)
+            unchain(cluster, row, members)
+            chain(target, row, members)
             shapes.counts[cluster, value] -= 1
             shapes.distinct[cluster] -= shapes.counts[cluster, value] == 0
-            shapes.distinct[target] += shapes.counts[target, value] == 0
-            shapes.counts[target, value] += 1
             shapes.size[cluster] -= 1
-            shapes.size[target] += 1
-            grow_cover(codes, row, space, shapes.low[target], shapes.high[target], shapes.bits[target])
-            shapes.loss[target] = cover_loss(space, shapes.low[target], shapes.high[target], shapes.bits[target])
+            shapes.changed[cluster] = True
+            put(row, target, codes, values, space, shapes)
             moved += 1
             gained += gain - best
-            count = _list(cluster, members, listed)
+            count = listed_in(cluster, members, listed)
             second_values(codes, listed, count, space, low, high, bits, spare)
             shapes.loss[cluster] = cover_loss(space, low, high, bits)
             index = 0
@@ -158,32 +215,36 @@ def move_records(codes, values, space, near, atom_of, begin, rows, k, diverse, m
 
 
 @kernel
-def find_partners(failing, space, near, atom_of, begin, rows, members, shapes, into):
+def joined_loss(one, other, space, shapes):
+    """Return what a record loses where two clusters are one."""
+    total = 0.0
+    for a in range(shapes.low.shape[1]):
+        total += part_loss(
+            space, a, min(shapes.low[one, a], shapes.low[other, a]), max(shapes.high[one, a], shapes.high[other, a]),
+            shapes.bits[one, a] | shapes.bits[other, a],
+        )  # fmt: skip
+    return total
+
+
+@kernel
+def find_partners(failing, space, around, members, shapes, into):
     """Let each failing cluster name the other one, among those around its records, that it widens least."""
+    clusters = len(members.first)
+    seen, found = np.zeros(clusters + 1, np.int64), np.empty(clusters, np.int64)
     for index in range(len(failing)):
         cluster = failing[index]
-        low, high, bits = shapes.low[cluster], shapes.high[cluster], shapes.bits[cluster]
-        chosen, best = -1, np.inf
+        seen[clusters] += 1
+        seen[cluster] = seen[clusters]
+        chosen, best, count = -1, np.inf, 0
         row = members.first[cluster]
         while row >= 0:
-            atom = atom_of[row]
-            for turn in range(-1, near.shape[1]):
-                other = atom if turn < 0 else near[atom, turn]
-                if other < 0:
-                    break
-                for place in range(begin[other], min(begin[other + 1], begin[other] + LOOKED_AT)):
-                    to = members.of_row[rows[place]]
-                    if to == cluster:
-                        continue
-                    joined = 0.0
-                    for a in range(len(low)):
-                        joined += part_loss(
-                            space, a, min(low[a], shapes.low[to, a]), max(high[a], shapes.high[to, a]),
-                            bits[a] | shapes.bits[to, a],
-                        )  # fmt: skip
-                    size, held = shapes.size[cluster], shapes.size[to]
-                    more = (size + held) * joined - size * shapes.loss[cluster] - held * shapes.loss[to]
-                    if more < best:
-                        chosen, best = to, more
+            count = nearby(row, around, members, seen, found, count)
             row = members.after[row]
+        for place in range(count):
+            to = found[place]
+            size, held = shapes.size[cluster], shapes.size[to]
+            more = (size + held) * joined_loss(cluster, to, space, shapes)
+            more -= size * shapes.loss[cluster] + held * shapes.loss[to]
+            if more < best:
+                chosen, best = to, more
         into[cluster] = chosen if chosen >= 0 else (cluster + 1) % len(into)
