@@ -28,7 +28,7 @@ bench: $(VENV)/installed-for-tests
 	$(BIN)/python benchmarks/top_down.py
 	$(BIN)/python benchmarks/full_domain.py
 	$(BIN)/python benchmarks/tds.py
-	$(BIN)/python benchmarks/l_clustering.py
+	$(BIN)/python benchmarks/clustering.py
 
 clean:
 	rm -rf $(VENV) $(OUT) site

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -42,10 +43,12 @@ from sudare.release import (
     plain_type,
     private_folder,
     render,
+    render_untouched,
+    second_table,
     write_batches,
 )
-from sudare.release.certificate import make_certificate, measure
-from sudare.table import MEMORY, Partition, Storage, Table, height
+from sudare.release.certificate import make_certificate, measure, untouched_figures
+from sudare.table import MEMORY, Partition, Recoding, Storage, Table, height
 
 if TYPE_CHECKING:
     from sudare.compare import Comparison
@@ -56,13 +59,15 @@ if TYPE_CHECKING:
 class Release:
     """A finished, audited release: its rows (unless they went to a file), its certificate, and its plan.
 
-    There is a plan where each value shows the same everywhere; it can be applied to other records.
+    There is a plan where each value shows the same everywhere; it can be applied to other records. ``second`` is the
+    table of sensitive values by group that belongs to a release by ``anatomy``: its rows, or its path.
     """
 
     certificate: dict[str, Any]
     data: Any = None
     path: Path | None = None
     plan: Plan | None = None
+    second: Any = None
 
     @property
     def loss(self) -> dict[str, float]:
@@ -72,8 +77,9 @@ class Release:
     def __repr__(self) -> str:
         facts = self.certificate
         where = f" at {self.path}" if self.path else ""
+        classes = "" if facts["classes"] is None else f" in {facts['classes']} classes"
         return (
-            f"<sudare.Release{where}: {facts['rows_out']} of {facts['rows_in']} records in {facts['classes']} classes, "
+            f"<sudare.Release{where}: {facts['rows_out']} of {facts['rows_in']} records{classes}, "
             f"GCP {facts['loss']['gcp']:.4f}>"
         )
 
@@ -106,12 +112,15 @@ def anonymize(
     checked = load_policy(policy)
     entry, options = _method(checked, method)
 
-    def decide(table: Table, requirements: Requirements) -> Partition:
-        found: Partition = entry.load()(table, requirements, **options, seed=seed, progress=listener)
+    def decide(table: Table, requirements: Requirements) -> Recoding:
+        found: Recoding = entry.load()(table, requirements, **options, seed=seed, progress=listener)
         return found
 
     described = {"name": entry.name, **options}
-    release = _make(data, policy, checked, described, decide, out=out, seed=seed, memory=memory, listener=listener)
+    release = _make(
+        data, policy, checked, described, decide, out=out, seed=seed, memory=memory, listener=listener,
+        untouched=entry.leaves_quasi,
+    )  # fmt: skip
     if not entry.recodes_globally:
         return release
     return replace(release, plan=Plan.of(checked, described, release.certificate["search"]))
@@ -228,55 +237,71 @@ def _make(
     given: Any,
     checked: Policy,
     method: Mapping[str, Any],
-    decide: Callable[[Table, Requirements], Partition],
+    decide: Callable[[Table, Requirements], Recoding],
     *,
     out: str | Path | None,
     seed: int | None,
     memory: int | str | None,
     listener: Listener,
     unseen: Unseen | None = None,
+    untouched: bool = False,
 ) -> Release:
-    """Make, prove and place a release, by whatever decides; ``given`` is what the policy came from."""
+    """Make, prove and place a release, by whatever decides; ``given`` is what the policy came from.
+
+    With ``untouched`` the method looks at no quasi-identifier: all of them are carried along as they are.
+    """
     limit = None if memory is None else sizes.parse_size(memory)
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
         raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
     target = Path(out) if out is not None else None
     if target is not None:
         _check_out(target, data, given, checked)
+    if untouched:
+        _check_hidden(checked, str(method["name"]))
     seconds: dict[str, float] = {}
 
     with private_folder(target.parent if target else None) as folder:
         with _timed("read", seconds, listener):
             source, give_back = read(data, checked, stream=limit is not None)
-            storage = _storage(source, checked, limit, folder)
+            seen = checked.carrying_quasi() if untouched else checked
+            storage = _storage(source, seen, limit, folder)
             # in a text file an empty field is a missing cell, so empty texts cannot be told from missing ones there
             text_out = target is not None and is_text(target)
-            table = encode(
-                source, checked, blanks_are_missing=text_out, storage=storage, progress=listener, unseen=unseen
-            )
+            table = encode(source, seen, blanks_are_missing=text_out, storage=storage, progress=listener, unseen=unseen)
             requirements = _requirements(checked)
         with _timed("method", seconds, listener):
-            partition = decide(table, requirements)
+            recoding = decide(table, requirements)
         with _timed("render", seconds, listener):
-            rows, shown = render(
-                table,
-                partition,
-                checked.released,
-                order=checked.release.order,
-                subjects=checked.release.subjects if requirements.counts_subjects else None,
-                separators=_separators(checked) if text_out else None,
-                types=_typed(table, checked) if _is_text(data) and not text_out else None,
-                seed=seed,
-            )
+            separators = _separators(checked) if text_out else None
+            types = _typed(table, checked) if _is_text(data) and not text_out else None
+            order, names = checked.release.order, checked.released
+            shown, second = None, None
+            if isinstance(recoding, Partition):
+                subjects = checked.release.subjects if requirements.counts_subjects else None
+                rows, shown = render(
+                    table, recoding, names, order=order, subjects=subjects, separators=separators, types=types,
+                    seed=seed,
+                )  # fmt: skip
+            else:
+                rows, second = render_untouched(
+                    table, recoding, names, order=order, separators=separators, types=types, seed=seed
+                )
         with _timed("write", seconds, listener):
             written = folder / f"release{target.suffix if target else '.parquet'}"
             total = rows.count
             write_batches(rows.schema, rows.batches(), written, progress=lambda done: listener("write", done, total))
-            figures = measure(shown)
-            del table, partition, rows, shown, source  # as large as the data, and the audit needs room
+            beside = None
+            if second is not None:
+                beside = second_table(written)
+                write_batches(second.schema, second.batches(), beside)
+            figures = measure(shown) if shown is not None else untouched_figures(table, recoding)
+            del table, recoding, rows, shown, second, source  # as large as the data, and the audit needs room
         with _timed("audit", seconds, listener):
-            report = audit_release(written, checked, scratch=folder, memory=limit and limit // 2)
+            name = str(method["name"])
+            report = audit_release(written, checked, method=name, scratch=folder, memory=limit and limit // 2)
             report.raise_if_failed()
+        if beside is not None:
+            figures.mechanism["second_sha256"] = _digest(beside)
         certificate = make_certificate(
             figures=figures,
             order=checked.release.order,
@@ -291,9 +316,15 @@ def _make(
         if target is None:
             import pyarrow.parquet as pq
 
-            return Release(certificate, give_back(pq.read_table(written)))
-        place(written, target, certificate)
-    return Release(certificate, path=target)
+            apart = give_back(pq.read_table(beside)) if beside is not None else None
+            return Release(certificate, give_back(pq.read_table(written)), second=apart)
+        place(written, target, certificate, beside=beside)
+    return Release(certificate, path=target, second=second_table(target) if beside is not None else None)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def audit(
@@ -380,11 +411,21 @@ def _method(policy: Policy, override: str | None) -> tuple[Any, dict[str, Any]]:
     return METHODS[override], {}
 
 
+def _check_hidden(policy: Policy, method: str) -> None:
+    """Raise if a sensitive column would be shown as it is beside quasi-identifiers that are as they were."""
+    held = {getattr(spec, "column", None) for spec in policy.require}
+    what = f"is sensitive, and nothing is promised about it; {method} would show it as it is."
+    hint = "require l-diversity of it, or give it the role identifier."
+    problems = [Problem(f"columns.{name}", what, hint) for name in policy.sensitive if name not in held]
+    if problems:
+        raise PolicyError(problems)
+
+
 def _check_out(target: Path, data: Data, policy: Any, checked: Policy) -> None:
     check_target(target)
     given_trees = [spec.hierarchy.file for spec in checked.columns.values() if spec.hierarchy is not None]
     trees = [checked.folder / file for file in given_trees if file is not None]
-    for path in (target, certificate_path(target)):
+    for path in (target, certificate_path(target), second_table(target)):
         for given in (data, policy, *trees):
             if isinstance(given, str | Path) and path.exists() and Path(given).exists() and path.samefile(given):
                 what = "is the source itself." if given is data else "is part of the policy."

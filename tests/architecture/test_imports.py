@@ -8,11 +8,12 @@ import pytest
 import sudare
 
 SOURCE = Path(sudare.__file__).parent
-FOUNDATION = {"errors", "progress"}
+FOUNDATION = {"errors", "progress", "randomness"}
 TABLE = FOUNDATION | {"kernels", "table"}
 ROOMS = {
     "errors": set(),
     "progress": set(),
+    "randomness": set(),
     "memory": {"errors"},
     "kernels": {"kernels"},
     "policy": {"errors", "policy"},
@@ -21,6 +22,7 @@ ROOMS = {
     "models": TABLE | {"models"},
     "metrics": TABLE | {"metrics"},
     "methods": TABLE | {"hierarchies", "models", "metrics", "methods"},
+    "estimate": TABLE | {"hierarchies", "release", "estimate"},
     "compare": TABLE | {"models", "metrics", "methods", "compare"},
     "engines": TABLE | {"engines"},
     "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},

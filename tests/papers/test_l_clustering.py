@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -15,6 +17,7 @@ from sudare.models import KAnonymity, LDiversity, Requirements
 from sudare.reading import encode
 from sudare.table import Partition, generalize
 
+HIERARCHIES = Path(__file__).parents[2] / "benchmarks" / "adult_hierarchies"
 AGES = [51, 50, 51, 54, 54, 54, 55, 52, 52, 53]
 ZIPS = [12562, 12552, 12532, 12555, 12555, 12555, 12532, 12561, 12533, 12553]
 ILLNESSES = ["Heart", "Cancer", "Heart", "Cancer", "Heart", "Tracheitis", "Cancer", *["Tracheitis"] * 3]
@@ -41,7 +44,7 @@ def loss(table, classes):
 
 
 @pytest.mark.parametrize("variant", ["fast", "reference"])
-@pytest.mark.parametrize("weights", ["domain", "raw"])
+@pytest.mark.parametrize("weights", ["domain", 1])
 def test_the_ten_patients(patients, variant, weights):
     paper = [next(number for number, group in enumerate(PAPER) if row in group) for row in range(1, 11)]
     required = Requirements((LDiversity(3, "illness"),))
@@ -51,58 +54,85 @@ def test_the_ten_patients(patients, variant, weights):
         for number in range(found.count):
             assert len({ILLNESSES[row] for row in np.flatnonzero(found.classes == number)}) >= 3
         losses.append(loss(patients, found.classes))
-    if (variant, weights) != ("reference", "raw"):  # where one zip code more counts as much as a year
+    if (variant, weights) != ("reference", 1):  # where one zip code more counts as much as a year
         assert min(losses) <= loss(patients, paper) + 1e-12
     if variant == "fast":
         assert max(losses) == min(losses)  # nothing is drawn
 
 
+def clusters_by_hand(records, values, diverse, k, joined, seed):
+    """The steps of the paper in plain Python, with the draws of a seed: of equals, the first record and cluster."""
+    draws = iter(np.random.default_rng(seed).integers(0, 1 << 63, records + 1, dtype=np.uint64).tolist())
+    left, clusters = list(range(records)), []
+
+    def take(place):
+        left[place], left[-1] = left[-1], left[place]
+        return left.pop()
+
+    while len(left) >= k and len({values[row] for row in left}) >= diverse:
+        group = [take(next(draws) % len(left))]
+        while len(group) < k or len({values[row] for row in group}) < diverse:
+            held = {values[row] for row in group}
+            wanted = [row for row in left if len(held) >= diverse or values[row] not in held]
+            near = min(((2 * joined(group, [row]) - joined(group), row) for row in wanted), default=(np.inf, -1))
+            others = [(2 * joined(group, c) - joined(group) - joined(c), number) for number, c in enumerate(clusters)]
+            if others and min(others)[0] < near[0] - 1e-12:
+                clusters[min(others)[1]] += group
+                group = []
+                break
+            if near[1] < 0:
+                break
+            group.append(take(left.index(near[1])))
+        if group:
+            clusters.append(group)
+    count = len(left)
+    for step in range(count):
+        place = step + next(draws) % (count - step)
+        left[step], left[place] = left[place], left[step]
+        nearest = min((2 * joined(c, [left[step]]) - joined(c), number) for number, c in enumerate(clusters))
+        clusters[nearest[1]].append(left[step])
+    return clusters
+
+
 def test_the_steps_of_the_paper_one_by_one(patients):
-    """The same in plain Python, with the same draws."""
-    rows, required = 10, Requirements((LDiversity(3, "illness"),))
+    required = Requirements((LDiversity(3, "illness"),))
     order = np.lexsort((patients.sensitive["illness"].codes, patients.quasi["zip"].codes, patients.quasi["age"].codes))
     points = [(AGES[row] / 5, ZIPS[row] / 30) for row in order]  # by the ranges of both columns
     values = [ILLNESSES[row] for row in order]
 
     def joined(*groups):
-        return sum(
-            max(points[row][a] for g in groups for row in g) - min(points[row][a] for g in groups for row in g)
-            for a in range(2)
-        )
+        held = [points[row] for group in groups for row in group]
+        return sum(max(each) - min(each) for each in zip(*held, strict=True))
 
     for seed in range(20):
-        draws = iter(np.random.default_rng(seed).integers(0, 1 << 63, rows + 1, dtype=np.uint64).tolist())
-        left, clusters = list(range(rows)), []
-
-        def take(place, left=left):
-            left[place], left[-1] = left[-1], left[place]
-            return left.pop()
-
-        while len({values[row] for row in left}) >= 3:
-            group = [take(next(draws) % len(left))]
-            while len(group) < 3:
-                held = {values[row] for row in group}
-                near = [(2 * joined(group, [row]) - joined(group), place) for place, row in enumerate(left)]
-                near = [(far, place) for far, place in near if values[left[place]] not in held]
-                best = min(near)
-                others = [(2 * joined(group, c) - joined(group) - joined(c), n) for n, c in enumerate(clusters)]
-                if others and min(others)[0] < best[0] - 1e-12:
-                    clusters[min(others)[1]] += group
-                    group = []
-                    break
-                group.append(take(best[1]))
-            if group:
-                clusters.append(group)
-        count = len(left)
-        for step in range(count):
-            place = step + next(draws) % (count - step)
-            left[step], left[place] = left[place], left[step]
-            nearest = min((2 * joined(c, [left[step]]) - joined(c), number) for number, c in enumerate(clusters))
-            clusters[nearest[1]].append(left[step])
+        clusters = clusters_by_hand(10, values, 3, 3, joined, seed)
         found = l_clustering(patients, required, variant="reference", seed=seed)
         expected = {frozenset(int(order[row]) for row in cluster) for cluster in clusters}
         made = {frozenset(np.flatnonzero(found.classes == number).tolist()) for number in range(found.count)}
         assert made == expected, seed
+
+
+@pytest.mark.parametrize(("diverse", "k"), [(2, 2), (4, 4), (3, 5), (1, 4)])
+def test_equally_near_ones_are_told_apart_by_their_order(diverse, k):
+    """Ranges and numbers of values are powers of two, so that sums are exact, and many distances are equal."""
+    random = np.random.default_rng(5)
+    rows = sorted(zip(*(random.integers(0, most, 90).tolist() for most in (5, 5, 4, 6)), strict=True))
+    data = {name: list(each) for name, each in zip(("x", "y", "kind", "illness"), zip(*rows, strict=True), strict=True)}
+    quasi = {name: {"role": "quasi", "kind": "categorical" if name == "kind" else "numeric"} for name in list(data)[:3]}
+    require = [{"model": "l-diversity", "l": 2, "column": "illness"}]
+    policy = sudare.load_policy({"columns": quasi | {"illness": {"role": "sensitive"}}, "require": require})
+    table = encode(pa.table(data | {name: list(map(str, data[name])) for name in ("kind", "illness")}), policy)
+    required = Requirements((KAnonymity(k), *([LDiversity(diverse, "illness")] if diverse > 1 else [])))
+
+    def joined(*groups):
+        xs, ys, kinds, _ = zip(*(rows[row] for group in groups for row in group), strict=True)
+        return (max(xs) - min(xs) + max(ys) - min(ys) + len(set(kinds)) - 1) / 4
+
+    for seed in range(10):
+        clusters = clusters_by_hand(90, [row[3] for row in rows], diverse, k, joined, seed)
+        found = l_clustering(table, required, variant="reference", seed=seed)
+        made = {frozenset(np.flatnonzero(found.classes == number).tolist()) for number in range(found.count)}
+        assert made == {frozenset(cluster) for cluster in clusters}, seed
 
 
 @pytest.fixture(scope="module")
@@ -139,4 +169,15 @@ def test_polishing_takes_off_at_least_seven_hundredths_of_what_top_down_loses(k)
     assert polished.sizes.min() >= k
     assert METRICS["gcp"](generalize(table, polished)).total <= 0.93 * plain
     clustered = METRICS["gcp"](generalize(table, l_clustering(table, required))).total
-    assert clustered <= {5: 0.0225, 10: 0.041}[k]
+    assert clustered <= {5: 0.0215, 10: 0.039}[k]
+
+
+def test_it_loses_less_than_the_local_recoding_of_arx():
+    """In the setting that ARX was measured in, where its best local recoding loses 0.053790."""
+    names = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "income")
+    columns = {name: {"role": "quasi", "hierarchy": str(HIERARCHIES / f"{name}.csv")} for name in names}
+    policy = sudare.load_policy({"columns": columns, "require": [{"model": "k-anonymity", "k": 5}]})
+    table = encode(sudare.datasets.adult(complete=True).select(names), policy)
+    made = l_clustering(table, Requirements((KAnonymity(5),)), loss="arx")
+    assert made.sizes.min() >= 5
+    assert METRICS["arx"](generalize(table, made)).total <= 0.0530

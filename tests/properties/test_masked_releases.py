@@ -172,7 +172,7 @@ def spread(ages, name, k=4, limit=0.06, records="masked"):
         "method": method(name),
         "suppression": {"limit": limit, "records": records},
     }
-    ill = [f"ill{number % 2}" for number in range(len(ages))]
+    ill = [f"ill{number % 3}" for number in range(len(ages))]  # of two, one could have more than half
     return sudare.anonymize(pa.table({"age": ages, "id": range(len(ages)), "ill": ill}), policy)
 
 

@@ -48,6 +48,8 @@ def _whole_is_enough(drawn: Drawn) -> bool:
             values = Counter(drawn.value(spec["column"], row) for row in range(drawn.rows)).values()
             if len(values) < spec["l"] or spec.get("variant", "distinct") != "distinct":
                 return False
+            if drawn.policy["method"]["name"] == "three-phase" and max(values) * spec["l"] > drawn.rows:
+                return False  # it lets no value have more than 1/l of a class
         elif spec["model"] == "alpha-k-anonymity":
             return False
     return True

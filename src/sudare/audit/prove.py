@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,12 @@ from sudare.audit.definitions import (
     l_diversity,
     subjects_apart,
 )
-from sudare.audit.reading import open_release
+from sudare.audit.hidden import APART, GROUP, SETS, count_rows, groups_of_l, second_table, sets_of_l
+from sudare.audit.reading import open_file, open_release
 from sudare.audit.sources import NO_ROOM, Release
 from sudare.audit.verdict import AuditReport, Guarantee
 from sudare.errors import DataError, Problem
-from sudare.policy import Policy
+from sudare.policy import LDiversitySpec, Policy
 
 DEFINITIONS: dict[str, Callable[[Classes, Any], Guarantee]] = {
     "k-anonymity": k_anonymity,
@@ -50,6 +51,7 @@ def audit_release(
     policy: Policy,
     *,
     certificate: Mapping[str, Any] | None = None,
+    method: str | None = None,
     scratch: Path | None = None,
     memory: int | None = None,
     progress: Callable[[str], None] | None = None,
@@ -57,13 +59,18 @@ def audit_release(
     """Prove every promise of a policy on a release, from the release alone.
 
     ``release`` is the path of a CSV, Parquet or Arrow file, or an Arrow table. With a ``certificate`` the file
-    must also be the one it speaks of. The report says what holds and what does not; only a release that cannot
-    be read raises, as :class:`~sudare.errors.DataError`. What does not fit into memory, or into ``memory`` bytes of
-    it, goes to the folder ``scratch``, or to a temporary one. ``progress`` is told each step in words.
+    must also be the one it speaks of. ``method`` is what made it, if that is not what the certificate or the policy
+    names; where it hides sensitive values, that has to be proven otherwise. The report says what holds and what does
+    not; only a release that cannot be read raises, as :class:`~sudare.errors.DataError`. What does not fit into
+    memory, or into ``memory`` bytes of it, goes to the folder ``scratch``, or to a temporary one. ``progress`` is told
+    each step in words.
     """
     started = time.perf_counter()
     say = progress or (lambda _: None)
     say("reading the release")
+    made_by = method or _made_by(certificate) or policy.method.name
+    if made_by in (SETS, APART):
+        return _hidden(release, policy, made_by, certificate, scratch, memory, say, started)
     guarantees = []
     with (
         closing(open_release(release, policy)) as opened,
@@ -90,6 +97,91 @@ def audit_release(
         seconds=time.perf_counter() - started,
         notes=_notes(policy, certificate),
     )
+
+
+def _hidden(
+    release: str | Path | Any,
+    policy: Policy,
+    made_by: str,
+    certificate: Mapping[str, Any] | None,
+    scratch: Path | None,
+    memory: int | None,
+    say: Callable[[str], None],
+    started: float,
+) -> AuditReport:
+    """Prove a release that leaves quasi-identifiers as they are and hides sensitive values."""
+    asked = [spec for spec in policy.require if isinstance(spec, LDiversitySpec) and spec.variant == "distinct"]
+    if len(asked) < len(policy.require):
+        what = f"{made_by} proves l-diversity (variant: distinct) and nothing else: quasi-identifiers stay as they are."
+        raise DataError(Problem("require", what, "use another method for other promises."))
+    unheld = [name for name in policy.sensitive if name not in {spec.column for spec in asked}]
+    if unheld:
+        raise DataError(Problem("require", f"nothing is promised about column '{unheld[0]}', which is sensitive."))
+    shown = policy
+    if made_by == APART:
+        left = {name: spec for name, spec in policy.columns.items() if spec.role != "sensitive"}
+        shown = policy.model_copy(update={"columns": left})
+    guarantees, problems = [], []
+    with ExitStack() as open_files:
+        opened = open_files.enter_context(closing(open_release(release, shown)))
+        connection = open_files.enter_context(_database(scratch, memory))
+        open_files.enter_context(_no_values_in_errors(opened.where))
+        second = None
+        if made_by == APART:
+            if opened.path is None:
+                raise DataError(
+                    Problem("release", "has a second table, which is found beside a file.", "audit the file.")
+                )
+            second = open_files.enter_context(closing(open_file(second_table(opened.path), policy)))
+        rows = count_rows(connection, opened)
+        if not rows:
+            raise DataError(Problem(opened.where, "has no rows, so there is nothing to prove anything about."))
+        for spec in asked:
+            say(f"proving {spec.model}")
+            if second is not None:
+                guarantees.append(groups_of_l(connection, opened, second, spec))
+                continue
+            guarantee, seen = sets_of_l(connection, opened, policy, spec)
+            guarantees.append(guarantee)
+            problems += _outside(seen, spec.column, certificate)
+        opened.check_read(rows)
+        guarantees += _columns_kept_back(opened, policy, besides=(GROUP,) if second is not None else ())
+        if certificate is not None:
+            problems += _integrity(opened, rows, certificate)
+            if second is not None and certificate.get("mechanism", {}).get("second_sha256") != second.sha256:
+                problems.append(Problem("certificate.mechanism.second_sha256", f"is not the digest of {second.where}."))
+        digest = opened.sha256
+    return AuditReport(
+        passed=not problems and all(guarantee.holds for guarantee in guarantees),
+        rows=rows,
+        classes=None,
+        guarantees=tuple(guarantees),
+        release_sha256=digest,
+        problems=tuple(problems),
+        seconds=time.perf_counter() - started,
+        notes=_notes(policy, certificate),
+    )
+
+
+def _made_by(certificate: Mapping[str, Any] | None) -> str | None:
+    method = certificate.get("method") if certificate is not None else None
+    name = method.get("name") if isinstance(method, Mapping) else None
+    return name if isinstance(name, str) else None
+
+
+def _outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] | None) -> list[Problem]:
+    """Compare the values that sets show with the domain that the certificate tells an analyst."""
+    if certificate is None:
+        return []
+    try:
+        domain = certificate["mechanism"]["columns"][column]["values"]
+        strange = len(seen) > len(domain)
+        if all(isinstance(value, str | None) for value in domain):
+            strange = strange or not seen <= set(domain)
+    except (KeyError, TypeError):
+        return [Problem(f"certificate.mechanism.columns.{column}", "does not tell the values that sets are made of.")]
+    what = "does not have all values that sets of the release show."
+    return [Problem(f"certificate.mechanism.columns.{column}.values", what)] if strange else []
 
 
 @contextmanager
@@ -125,14 +217,14 @@ def _no_values_in_errors(where: str) -> Iterator[None]:
         raise DataError(Problem(where, f"could not be audited ({type(error).__name__}).")) from None
 
 
-def _columns_kept_back(release: Release, policy: Policy) -> list[Guarantee]:
+def _columns_kept_back(release: Release, policy: Policy, besides: tuple[str, ...] = ()) -> list[Guarantee]:
     """Show that no identifier is in the release, and no column that the policy does not name.
 
     A subject that no promise counts is an identifier.
     """
     identifiers = policy.named("identifier")
     found = [name for name in identifiers if name in release.names]
-    unnamed = [name for name in release.names if name not in policy.columns]
+    unnamed = [name for name in release.names if name not in policy.columns and name not in besides]
     if policy.subject in release.names and not policy.counts_subjects:
         found.append(str(policy.subject))
     return [

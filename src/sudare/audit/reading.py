@@ -32,8 +32,7 @@ def open_release(release: str | Path | Any, policy: Policy) -> Release:
     if isinstance(release, pa.Table):
         opened = Release("release", tuple(release.column_names), tuple(release.schema.types), table=release)
     elif isinstance(release, str | Path):
-        with readable(str(release)):
-            opened = _open_file(Path(release), policy)
+        opened = open_file(Path(release), policy)
     else:
         raise DataError(f"a release is a path or an Arrow table; got {type(release).__name__}.")
     problems = _unreadable_columns(opened.names, policy)
@@ -41,6 +40,12 @@ def open_release(release: str | Path | Any, policy: Policy) -> Release:
         opened.close()
         raise DataError(problems)
     return opened
+
+
+def open_file(path: Path, policy: Policy) -> Release:
+    """Open a file of a release, whatever columns it has, or raise DataError."""
+    with readable(str(path)):
+        return _open_file(path, policy)
 
 
 def _open_file(path: Path, policy: Policy) -> Release:

@@ -62,12 +62,12 @@ class AuditReport:
     """The outcome of an audit; ``passed`` only if every guarantee holds and the certificate speaks of this file.
 
     ``problems`` are failures of integrity against the certificate, ``notes`` what a reader should know but what
-    is no failure. ``release_sha256`` is None for a table in memory.
+    is no failure. ``release_sha256`` is None for a table in memory, ``classes`` where quasi-identifiers are untouched.
     """
 
     passed: bool
     rows: int
-    classes: int
+    classes: int | None
     guarantees: tuple[Guarantee, ...]
     release_sha256: str | None
     problems: tuple[Problem, ...] = ()

@@ -11,10 +11,14 @@ from sudare.cli.running import say
 def show_release(out: Path, certificate: dict[str, Any]) -> None:
     """Say what is in a release, what was proven of it, and what it lost."""
     facts = certificate
-    say(f"{out}: {facts['rows_out']} of {facts['rows_in']} records in {_count(facts['classes'], 'class', 'classes')}.")
+    classes = "" if facts["classes"] is None else f" in {_count(facts['classes'], 'class', 'classes')}"
+    say(f"{out}: {facts['rows_out']} of {facts['rows_in']} records{classes}.")
     show_guarantees(facts["guarantees"])
     loss = facts["loss"]
-    say(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
+    if facts["mechanism"]:
+        say("  quasi-identifiers are untouched; `sudare estimate` tells what sensitive values they go with")
+    else:
+        say(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
     if facts["search"].get("levels"):
         show_search(facts["search"])
     if "table_info" in facts["search"]:

@@ -25,7 +25,9 @@ class Way:
         """Return what the method decides for a table."""
         if self.problems:
             raise PolicyError(self.problems)
-        return METHODS[self.method].load()(table, requirements, **self.options, seed=seed)
+        found = METHODS[self.method].load()(table, requirements, **self.options, seed=seed)
+        assert isinstance(found, Partition), f"{self.method} makes no classes"
+        return found
 
 
 def check_asked(target: object, roles: Mapping[str, Any], folds: object, seed: object) -> None:
@@ -76,4 +78,8 @@ def _way(
 ) -> Way:
     options = dict(own[1]) if name == own[0] else {}
     options |= {key: target for key, allowed in METHODS[name].options.items() if isinstance(allowed, ColumnName)}
-    return Way(name, name, options, tuple(METHODS[name].lacking(options, models, roles)))
+    problems = METHODS[name].lacking(options, models, roles)
+    if METHODS[name].leaves_quasi:
+        what = f"{name} leaves quasi-identifiers as they are, so that there is nothing to compare classifiers by."
+        problems.append(Problem("methods", what))
+    return Way(name, name, options, tuple(problems))

@@ -1,7 +1,7 @@
 """Covers of a few records, and what they lose: grown by a record, or without one of them.
 
 A cover is a line per attribute: the smallest and the largest code of numbers and trees, and categories as the bits of a
-word. Where there are more than 64 categories, neighbouring ones share a bit: records are then compared a little less
+word. Where there are more than 64, each digit of their codes is an attribute: records are then compared a little less
 exactly, while what is shown of them is exact. A set of n categories loses (n - ``alone``) / ``scale[a]``, one alone
 nothing: NCP has 0 and the number of categories there, the loss of ARX 1 and one less.
 """

@@ -18,6 +18,12 @@ LEAF = 8
 """Atoms of a leaf, at most, unless they are all alike."""
 DEEP = 512
 """Branches that may wait in a search: twice as many as the tree is deep."""
+LOOKED_INTO = 200
+"""Leaves that a search looks into, at most, once it has found something.
+
+Where records have next to nothing in common, no bound keeps a search from looking into all leaves, for next to nothing.
+On Adult a search looks into some tens of them.
+"""
 FAR = 1e18
 
 
@@ -101,7 +107,7 @@ def _halve(codes, a, order, first, last, low, high, spare):
 
 
 @kernel
-def _at_least(space, tree, node, low, high, bits, limit):
+def at_least(space, tree, node, low, high, bits, limit):
     """Return what a cover loses at least with any atom of a node."""
     total = 0.0
     for a in range(len(low)):
@@ -156,7 +162,7 @@ def nearest(codes, space, tree, gives, given, low, high, bits, wanted, floor, li
 
     None (-1) if that is above the limit. Nothing below ``floor``, what the cover loses now, has to be looked for.
     """
-    found, best = -1, limit
+    found, best, looked = -1, limit, 0
     waiting[0], bounds[0], count = 0, 0.0, 1
     while count > 0:
         count -= 1
@@ -171,11 +177,12 @@ def nearest(codes, space, tree, gives, given, low, high, bits, wanted, floor, li
                     loss = loss_with(codes, atom, space, low, high, bits, best)
                     if loss < best or (found < 0 and loss <= best):
                         found, best = atom, loss
-            if found >= 0 and best <= floor:
+            looked += 1
+            if found >= 0 and (best <= floor or looked >= LOOKED_INTO):
                 break
             continue
-        one = _at_least(space, tree, left, low, high, bits, best) if given[left] & wanted else FAR
-        other = _at_least(space, tree, left + 1, low, high, bits, best) if given[left + 1] & wanted else FAR
+        one = at_least(space, tree, left, low, high, bits, best) if given[left] & wanted else FAR
+        other = at_least(space, tree, left + 1, low, high, bits, best) if given[left + 1] & wanted else FAR
         # the nearer one is looked at first: what is put on top
         for turn in range(2):
             nearer = (one <= other) == (turn == 1)
@@ -194,7 +201,7 @@ def nearest_atoms(codes, space, tree, first, last, result):
     waiting, bounds, losses = np.zeros(DEEP, np.int64), np.zeros(DEEP), np.zeros(most)
     for atom in range(first, last):
         begin_cover(codes, atom, space, low, high, bits)
-        have, worst = 0, FAR
+        have, worst, looked = 0, FAR, 0
         waiting[0], bounds[0], count = 0, 0.0, 1
         while count > 0:
             count -= 1
@@ -217,9 +224,12 @@ def nearest_atoms(codes, space, tree, first, last, result):
                         have = min(have + 1, most)
                         if have == most:
                             worst = losses[most - 1]
+                looked += 1
+                if have == most and looked >= LOOKED_INTO:
+                    break
                 continue
-            one = _at_least(space, tree, left, low, high, bits, worst)
-            other_bound = _at_least(space, tree, left + 1, low, high, bits, worst)
+            one = at_least(space, tree, left, low, high, bits, worst)
+            other_bound = at_least(space, tree, left + 1, low, high, bits, worst)
             for turn in range(2):
                 nearer = (one <= other_bound) == (turn == 1)
                 bound = one if nearer else other_bound

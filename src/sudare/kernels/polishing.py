@@ -207,10 +207,10 @@ def move_records(codes, values, space, around, k, diverse, members, shapes):
             put(row, target, codes, values, space, shapes)
             moved += 1
             gained += gain - best
-            count = listed_in(cluster, members, listed)
+            count, index = count - 1, index - 1  # the last one takes its place in the list
+            listed[index] = listed[count]
             second_values(codes, listed, count, space, low, high, bits, spare)
             shapes.loss[cluster] = cover_loss(space, low, high, bits)
-            index = 0
     return moved, gained
 
 

@@ -19,7 +19,7 @@ PARTNERS = 4
 
 @kernel
 def dissolve(codes, values, space, around, members, shapes):
-    """Give the records of a cluster to its neighbours, one after the other, where that loses less in all.
+    """Give the records of a cluster that has changed to its neighbours, one by one, where that loses less in all.
 
     Returns how many clusters are gone, and what that gained.
     """
@@ -33,7 +33,7 @@ def dissolve(codes, values, space, around, members, shapes):
     gone, gained = 0, 0.0
     for cluster in range(clusters):
         size = shapes.size[cluster]
-        if size == 0 or size > LARGEST or shapes.loss[cluster] == 0.0:
+        if size == 0 or not shapes.changed[cluster] or size > LARGEST or shapes.loss[cluster] == 0.0:
             continue
         count = listed_in(cluster, members, listed)
         budget, done = size * shapes.loss[cluster] - WORTH, 0
@@ -79,8 +79,11 @@ def _farthest(codes, start, pool, count, space, low, high, bits):
 
 
 @kernel
-def _best_cut(codes, values, pool, order, count, space, k, diverse, tally, keep, low, high, bits):
-    """Return where an ordered list of records is best cut in two that keep k and the number of values, and the loss."""
+def _best_cut(codes, values, pool, order, count, space, k, diverse, tally, keep, low, high, bits, limit):
+    """Return where a list of records is best cut in two that keep k and the number of values, and what both lose.
+
+    None (-1) if that is not below the limit.
+    """
     tally[:] = 0
     different = 0
     for place in range(count):  # from the end: what the records from this one on lose
@@ -96,7 +99,7 @@ def _best_cut(codes, values, pool, order, count, space, k, diverse, tally, keep,
         if place + 1 >= k and different >= diverse:
             keep[index] = (place + 1) * cover_loss(space, low, high, bits)
     tally[:] = 0
-    different, chosen, best = 0, -1, np.inf
+    different, chosen, best = 0, -1, limit
     for index in range(count - k):
         row = pool[order[index]]
         if index == 0:
@@ -141,7 +144,7 @@ def part_anew(codes, values, space, around, k, diverse, members, shapes):
             free[free_count] = cluster
             free_count += 1
     pool, order, spare = np.empty(LARGEST, np.int64), np.empty(LARGEST, np.int64), np.empty(LARGEST, np.int64)
-    best_order, keys, keep = np.empty(LARGEST, np.int64), np.empty(LARGEST), np.empty(LARGEST)
+    keys, keep = np.empty(LARGEST), np.empty(LARGEST)
     partner, together = np.empty(PARTNERS + 1, np.int64), np.empty(PARTNERS + 1)
     tally = np.zeros(shapes.counts.shape[1], np.int64)
     low, high = np.zeros(attributes, np.int64), np.zeros(attributes, np.int64)
@@ -193,26 +196,19 @@ def part_anew(codes, values, space, around, k, diverse, members, shapes):
                     pool[count + index] = listed[index]
                 count += more_rows
                 before += more_rows * shapes.loss[to]
-            cut, best = -1, before - WORTH
-            start = 0
-            for _ in range(2):
-                one = _farthest(codes, pool[start], pool, count, space, low, high, bits)
-                other = _farthest(codes, pool[one], pool, count, space, low, high, bits)
-                begin_cover(codes, pool[one], space, low, high, bits)
-                for index in range(count):
-                    near_one[index] = loss_with(codes, pool[index], space, low, high, bits, np.inf)
-                begin_cover(codes, pool[other], space, low, high, bits)
-                for index in range(count):
-                    keys[index] = near_one[index] - loss_with(codes, pool[index], space, low, high, bits, np.inf)
-                    order[index] = index
-                sort_stable(keys, order, spare, count)
-                place, total = _best_cut(
-                    codes, values, pool, order, count, space, k, diverse, tally, keep, low, high, bits
-                )
-                if place > 0 and total < best:
-                    cut, best = place, total
-                    best_order[:count] = order[:count]
-                start = (start + 1 + count // 3) % count
+            one = _farthest(codes, pool[0], pool, count, space, low, high, bits)
+            other = _farthest(codes, pool[one], pool, count, space, low, high, bits)
+            begin_cover(codes, pool[one], space, low, high, bits)
+            for index in range(count):
+                near_one[index] = loss_with(codes, pool[index], space, low, high, bits, np.inf)
+            begin_cover(codes, pool[other], space, low, high, bits)
+            for index in range(count):
+                keys[index] = near_one[index] - loss_with(codes, pool[index], space, low, high, bits, np.inf)
+                order[index] = index
+            sort_stable(keys, order, spare, count)
+            cut, best = _best_cut(
+                codes, values, pool, order, count, space, k, diverse, tally, keep, low, high, bits, before - WORTH
+            )
             if cut < 0:
                 continue
             for index in range(count):
@@ -220,8 +216,8 @@ def part_anew(codes, values, space, around, k, diverse, members, shapes):
             if to < 0:
                 free_count -= 1
                 to = free[free_count]
-            _settle(cluster, pool, best_order, 0, cut, codes, values, space, members, shapes)
-            _settle(to, pool, best_order, cut, count, codes, values, space, members, shapes)
+            _settle(cluster, pool, order, 0, cut, codes, values, space, members, shapes)
+            _settle(to, pool, order, cut, count, codes, values, space, members, shapes)
             done += 1
             gained += before - best
             if shapes.loss[cluster] == 0.0:

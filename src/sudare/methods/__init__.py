@@ -90,7 +90,7 @@ class ColumnName:
         return f"the name of a column with role {' or '.join(self.roles)}"
 
 
-Option = tuple[str, ...] | Share | Seconds | Weight | Whole | Flag | ColumnName
+Option = tuple[str | int, ...] | Share | Seconds | Weight | Whole | Flag | ColumnName
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ class Method:
     """An entry of the registry: where the function is, what its options may be, and whether it knows item sets.
 
     ``needs`` is a model that the policy has to ask for. ``recodes_globally`` says that each value shows the same
-    everywhere, so that the decision can be saved as a plan.
+    everywhere, so that the decision can be saved as a plan. ``leaves_quasi`` says that quasi-identifiers leave as they
+    came, and sensitive values are hidden.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Method:
     item_sets: bool = False
     needs: str | None = None
     recodes_globally: bool = False
+    leaves_quasi: bool = False
 
     def load(self) -> Callable[..., Recoding]:
         """Return the function itself."""
@@ -120,11 +122,12 @@ class Method:
         problems = []
         for key, value in options.items():
             allowed = self.options.get(key)
-            if allowed is None or value in allowed:
+            if allowed is None or _fits(value, allowed):
                 continue
             words = allowed if isinstance(allowed, tuple) else ()
-            what = f"got {value!r}. Allowed: {', '.join(words) or allowed}."
-            problems.append(Problem(f"method.{key}", what, did_you_mean(str(value), words)))
+            what = f"got {value!r}. Allowed: {', '.join(map(str, words)) or allowed}."
+            near = did_you_mean(str(value), [word for word in words if isinstance(word, str)])
+            problems.append(Problem(f"method.{key}", what, near))
         return problems
 
     def lacking(
@@ -136,6 +139,9 @@ class Method:
             what = f"{self.name} needs a requirement of the model {self.needs}, and there is none."
             hint = "add it, or use full-domain, which takes whatever is required."
             problems.append(Problem("method.name", what, hint))
+        if self.leaves_quasi and (others := {str(model) for model in models} - {"l-diversity"}):
+            what = f"{self.name} leaves quasi-identifiers as they are, and cannot make {', '.join(sorted(others))}."
+            problems.append(Problem("method.name", what, "use top-down or l-clustering, or require l-diversity alone."))
         for key, allowed in self.options.items():
             if not isinstance(allowed, ColumnName) or not isinstance(options.get(key, ""), str):
                 continue
@@ -153,6 +159,13 @@ class Method:
     def columns(self, options: Mapping[str, Any]) -> list[str]:
         """Return the columns that options name."""
         return [options[key] for key, allowed in self.options.items() if isinstance(allowed, ColumnName)]
+
+
+def _fits(value: object, allowed: Option) -> bool:
+    """Say whether an option may have a value; of words and numbers that are listed, true is not 1, nor is 1.0."""
+    if isinstance(allowed, tuple):
+        return any(type(value) is type(word) and value == word for word in allowed)
+    return value in allowed
 
 
 _LEVELS: Mapping[str, Any] = {
@@ -193,7 +206,32 @@ METHODS: dict[str, Method] = {
         "records that are near each other become a class, the cheapest classes first",
         "l_clustering",
         "l_clustering",
-        {"variant": ("fast", "reference"), "weights": ("domain", "raw"), "loss": ("gcp", "arx")},
+        {"variant": ("fast", "reference"), "weights": ("domain", 1), "loss": ("gcp", "arx")},
+    ),
+    "three-phase": Method(
+        "three-phase",
+        "groups of equal records stay as they are, and as few records as possible leave them",
+        "three_phase",
+        "three_phase",
+        {"residue": ("split", "one")},
+        needs="l-diversity",
+    ),
+    "dummies": Method(
+        "dummies",
+        "sensitive values hide among others drawn at random, and all else stays as it is",
+        "dummies",
+        "dummies",
+        {"frequencies": ("uniform", "observed"), "missing": ("value", "error")},
+        needs="l-diversity",
+        leaves_quasi=True,
+    ),
+    "anatomy": Method(
+        "anatomy",
+        "sensitive values stand in a table of their own, by groups of records, and all else stays as it is",
+        "anatomy",
+        "anatomy",
+        needs="l-diversity",
+        leaves_quasi=True,
     ),
     "tds": Method(
         "tds",

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare.kernels import neighbours
@@ -20,7 +21,7 @@ from sudare.table import Column, Table, find_atoms
 Ints = NDArray[np.int64]
 Weighing = Literal["gcp", "arx", "raw"]
 CATEGORIES = 64
-"""The bits of a word: with more categories than that, neighbouring ones count as one when records are compared."""
+"""The bits of a word. A column of more categories is told by its digits: as several columns that count for one."""
 AROUND = 16
 """How many of the nearest distinct records are looked at, to find clusters that a record may join.
 
@@ -41,9 +42,13 @@ class Field:
         else:
             codes, self.of_row = found.codes, found.of_row.astype(np.int64)
         # one type for all tables: each other one would be compiled anew
-        self.codes: NDArray[np.uint32] = np.empty((len(codes), len(self.columns)), dtype=np.uint32)
+        digits = [place for column in self.columns for place in _digits(column)]
+        self.codes: NDArray[np.uint32] = np.empty((len(codes), len(digits)), dtype=np.uint32)
+        at = 0
         for index, column in enumerate(self.columns):
-            self.codes[:, index] = _told_apart(codes[:, index], column)
+            for place, values in _digits(column):
+                self.codes[:, at] = codes[:, index].astype(np.int64) // place % values
+                at += 1
         self.tree, self.nodes = _grown(self.codes, self.space)
 
     def __len__(self) -> int:
@@ -80,21 +85,49 @@ def _grown(codes: NDArray[np.uint32], space: Space) -> tuple[neighbours.Tree, in
     return tree, int(neighbours.build(codes, space, tree))
 
 
-def _told_apart(codes: NDArray[Any], column: Column) -> NDArray[Any]:
-    """Return codes of categories as bits of a word; other columns keep theirs."""
+def _digits(column: Column) -> list[tuple[int, int]]:
+    """Return what a code is divided by, and how many values come out, for each digit that tells categories apart."""
     if column.taxonomy is not None or column.positions is not None or column.size <= CATEGORIES:
-        return codes
-    return codes.astype(np.int64) * CATEGORIES // column.size
+        return [(1, max(column.size, 1))]
+    found, place = [], 1
+    while place < column.size:
+        found.append((place, min(CATEGORIES, -(-column.size // place))))
+        place *= CATEGORIES
+    return found[::-1]
+
+
+def expanded(columns: list[Column]) -> list[tuple[Column, Column]]:
+    """Return the columns that are compared, each with the one that it stands for: itself, or the one it is a digit of.
+
+    Digits share the weight of their column. Where n different values are compared, the digits together lose between
+    a half of what n values lose and all of it, unless the column is wide and n small.
+    """
+    found = []
+    for column in columns:
+        digits = _digits(column)
+        if len(digits) == 1:
+            found.append((column, column))
+            continue
+        found += [
+            (
+                Column(
+                    column.name, "categorical", column.codes[:0], pa.nulls(values), weight=column.weight / len(digits)
+                ),
+                column,
+            )
+            for _, values in digits
+        ]
+    return found
 
 
 def space_of(columns: list[Column], loss: Weighing) -> Space:
     """Describe the attributes, with what their cells lose: NCP, the loss of ARX, or the width as it is."""
-    axes = describe_axes(columns)
-    sizes = np.array([float(column.size) for column in columns])
-    sets = np.minimum(sizes, CATEGORIES)
+    compared, whole = zip(*expanded(columns), strict=True) if columns else ((), ())
+    axes = describe_axes(compared)
+    sizes = np.array([float(column.size) for column in whole])
     if loss == "arx":
         place, share = axes.place.copy(), []
-        for index, column in enumerate(columns):
+        for index, column in enumerate(compared):
             if axes.kind[index] == NUMBER:
                 known = slice(axes.start[index], axes.start[index] + len(column.values))
                 place[known] = np.arange(len(column.values)) / max(column.size - 1, 1)
@@ -105,10 +138,10 @@ def space_of(columns: list[Column], loss: Weighing) -> Space:
         axes = axes._replace(place=place, share=np.concatenate(share) if share else axes.share)
     weight = axes.weight.copy()
     if loss == "raw":
-        weight *= np.array([max(column.domain - (axes.kind[i] == SET), 1.0) for i, column in enumerate(columns)])
+        weight *= np.array([(column.domain - (axes.kind[i] == SET)) or 1.0 for i, column in enumerate(whole)])
     weight[sizes < 2] = 0.0  # a constant column makes no difference, nor to the scale of the others
     weight /= weight.sum() or 1.0
-    scale = sets if loss == "gcp" else np.maximum(sets - 1, 1)
+    scale = sizes if loss == "gcp" else np.maximum(sizes - 1, 1)
     return Space(axes._replace(weight=weight), scale, 0.0 if loss == "gcp" else 1.0)
 
 

@@ -2,7 +2,7 @@
 
 from sudare.metrics.classification import Information, information
 from sudare.metrics.levels import CellLoss, LevelLoss, level_losses
-from sudare.metrics.loss import METRICS, Loss, item_figures
+from sudare.metrics.loss import METRICS, Loss, Weights, item_figures, relative_uncertainty, uncertainty
 
 __all__ = [
     "METRICS",
@@ -10,7 +10,10 @@ __all__ = [
     "Information",
     "LevelLoss",
     "Loss",
+    "Weights",
     "information",
     "item_figures",
     "level_losses",
+    "relative_uncertainty",
+    "uncertainty",
 ]

@@ -40,7 +40,7 @@ class LDiversity:
     scope: ClassVar[Literal["group", "column"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
-    remedy: ClassVar[str] = "ask for a smaller l (or, for recursive, a larger c)."
+    remedy: ClassVar[str] = "ask for an l that is possible (or, for recursive, a larger c)."
 
     l: float  # noqa: E741 - the literature's letter
     column: str
@@ -83,20 +83,34 @@ class LDiversity:
         return first < (self.c or 0.0) * tail - TOLERANCE
 
     def best_possible(self, whole: Groups) -> str:
-        """Return how diverse the group of all records is."""
+        """Return how diverse the group of all records is, and so which l is possible."""
         histograms = whole.histograms[self.column]
         values = int(np.diff(histograms.start).sum())
-        if self.variant == "entropy" and values:
+        found = f"column '{self.column}' has {values:,} different value{'s' if values != 1 else ''}"
+        if values < 2:  # of which no variant makes anything
+            return f"no l is possible, as {found}"
+        if self.variant == "entropy":
             # rounded down, so that the message never shows the very number that was asked for
             figure = math.floor(100 * float(self.measure(whole)[0])) / 100
             return f"the entropy l of column '{self.column}' over the whole table is {figure:.2f}"
-        if self.variant == "recursive" and values >= self.l:
-            first, tail = (int(count[0]) for count in _head_and_tail(histograms, int(self.l)))
-            return (
-                f"in column '{self.column}' the most frequent value has {first:,} records, "
-                f"and those from number {int(self.l)} on have {tail:,} together"
-            )
-        return f"column '{self.column}' has {values:,} different value{'s' if values != 1 else ''}"
+        if self.variant == "recursive":
+            if values >= self.l:
+                first, tail = (int(count[0]) for count in _head_and_tail(histograms, int(self.l)))
+                found = (
+                    f"in column '{self.column}' the most frequent value has {first:,} records, "
+                    f"and those from number {int(self.l)} on have {tail:,} together"
+                )
+            most = self._largest_l(histograms)
+            possible = f"the largest l possible with this c is {most:,}" if most else "with this c no l is possible"
+            return f"{possible}: {found}"
+        return found
+
+    def _largest_l(self, whole: Histograms) -> int:
+        """Return the largest l that all records as one group satisfy with this c, 0 if there is none."""
+        falling = np.sort(whole.counts)[::-1]
+        tails = np.cumsum(falling[::-1])[::-1]  # of l - 1, the more of them the less is left
+        enough = int(np.count_nonzero(falling[0] < (self.c or 0.0) * tails - TOLERANCE))
+        return enough if enough > 1 else 0
 
     def _unfit_l(self) -> Problem | None:
         where = f"{self.name}.l"

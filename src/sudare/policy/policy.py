@@ -82,6 +82,14 @@ class Policy(Part):
         """The columns a release has, in the policy's order: all but identifiers."""
         return [name for name, spec in self.columns.items() if spec.role != "identifier"]
 
+    def carrying_quasi(self) -> Policy:
+        """Return the policy with quasi-identifiers that nobody looks at: all of them leave as they came."""
+        plain = {
+            name: ColumnSpec(role="insensitive") if spec.role == "quasi" else spec
+            for name, spec in self.columns.items()
+        }
+        return self.model_copy(update={"columns": plain})
+
     def kept_in(self, folder: Path, sha256: str) -> Policy:
         """Return the policy as if it had been read from a folder, from a file with this digest."""
         policy = self.model_copy()

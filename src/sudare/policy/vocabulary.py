@@ -95,8 +95,8 @@ class ColumnSpec(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> ColumnSpec:
-        if self.separator is not None and self.kind != "items":
-            raise ValueError("separator belongs to kind: items")
+        if self.separator is not None and self.kind != "items" and self.role != "sensitive":
+            raise ValueError("separator belongs to kind: items, and to role: sensitive where values are shown in sets")
         if self.order is not None and self.kind == "items":
             raise ValueError("order ranks single values, and does not belong to kind: items")
         if self.order is not None and len(set(self.order)) != len(self.order):

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from sudare.metrics import METRICS, item_figures
-from sudare.table import Generalized
+from sudare.table import Generalized, Recoding, Table
 
 FORMAT = 1
 MISSING = (
@@ -40,6 +40,8 @@ class Figures:
     """How many classes there are, where some columns take no part in them; the audit groups by all columns."""
     search: dict[str, Any] = field(default_factory=dict)
     """What the method has to tell about its decision."""
+    mechanism: dict[str, Any] = field(default_factory=dict)
+    """What an analyst has to know to estimate from sensitive values that are hidden."""
 
 
 def measure(shown: Generalized) -> Figures:
@@ -59,6 +61,18 @@ def measure(shown: Generalized) -> Figures:
         len(shown.sizes) if shown.own else None,
         dict(shown.partition.facts),
     )
+
+
+UNTOUCHED = {"gcp": 0.0, "arx": 0.0, "precision": 1.0, "entropy": 0.0, "uncertainty": 0.0, "relative_uncertainty": 0.0}
+"""What quasi-identifiers lose that leave as they came; measures of classes say nothing there."""
+
+
+def untouched_figures(table: Table, recoding: Recoding) -> Figures:
+    """Return the figures of a release in which all records leave, with their quasi-identifiers as they came."""
+    facts = dict(recoding.facts)
+    notes = facts.pop("notes", None)
+    search = {} if notes is None else {"notes": notes}
+    return Figures(table.rows, table.rows, 0, dict(UNTOUCHED), {}, {}, None, search, facts)
 
 
 def make_certificate(
@@ -85,6 +99,7 @@ def make_certificate(
         "seconds": {stage: round(spent, 4) for stage, spent in seconds.items()},
         "method": dict(method),
         "search": figures.search,
+        "mechanism": figures.mechanism,
         "columns": {role: list(names) for role, names in columns.items()},
         "order": ORDERS[order],
         "missing": MISSING,

@@ -63,11 +63,19 @@ def private_folder(beside: Path | None = None) -> Iterator[Path]:
             raise
 
 
-def place(written: Path, target: Path, certificate: Mapping[str, Any]) -> None:
-    """Move an audited release and its certificate into place, the certificate first."""
+def second_table(release: Path) -> Path:
+    """Return where the second table of a release stands, where it has one: R.sensitive.csv for R.csv."""
+    return release.with_name(f"{release.stem}.sensitive{release.suffix}")
+
+
+def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside: Path | None = None) -> None:
+    """Move an audited release and its certificate into place, the certificate first.
+
+    ``beside`` is a second table that belongs to the release, and comes before it.
+    """
     paper = written.with_name("certificate.json")
     paper.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    for path in (written, paper):
+    for path in (written, paper, *([beside] if beside is not None else [])):
         with path.open("rb") as file:
             os.fsync(file.fileno())
     folder = os.open(target.parent, os.O_RDONLY)
@@ -75,6 +83,8 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any]) -> None:
         fcntl.flock(folder, fcntl.LOCK_EX)  # two runs with one target: release and certificate stay a pair
         target.unlink(missing_ok=True)  # an older release must not stand beside the new certificate
         paper.replace(certificate_path(target))
+        if beside is not None:
+            beside.replace(second_table(target))
         written.replace(target)
         os.fsync(folder)
     except OSError as error:
@@ -82,6 +92,8 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any]) -> None:
     finally:
         if not target.exists():
             certificate_path(target).unlink(missing_ok=True)  # a certificate of nothing
+            if beside is not None:
+                second_table(target).unlink(missing_ok=True)
         os.close(folder)
 
 

@@ -55,7 +55,7 @@ class OwnSets:
         self.types = {column.name: pa.list_(pa.string()) if separator is None else pa.string()}
         self.widest = len(column.items) // max(len(column), 1) + 1
         if separator is not None:
-            _check_items(column.name, self.texts.take(pa.array(np.unique(self._visible()))), separator)
+            check_items(column.name, self.texts.take(pa.array(np.unique(self._visible()))), separator)
 
     def _visible(self) -> Ints:
         nodes = self.cut[: len(self.column.values)]
@@ -86,7 +86,7 @@ def joined_labels(cover: SetCover, separator: str) -> pa.DictionaryArray:
     texts, length = _node_texts(cover.column).cast(pa.large_string()), _length(cover)
     shown = np.zeros(len(texts), dtype=np.bool_)
     shown[cover.nodes[inside_runs(cover.start[:-1], length)]] = True
-    _check_items(cover.column.name, texts.filter(pa.array(shown)), separator)
+    check_items(cover.column.name, texts.filter(pa.array(shown)), separator)
     first = first_of_each(cover.cell)
     joined = joined_runs(cover.column.name, texts, cover.start[first], length[first], cover.nodes, separator)
     empty = pa.array(length[first] == 0)
@@ -103,7 +103,8 @@ def _length(cover: SetCover) -> Ints:
     return np.where(cover.null, 0, np.diff(cover.start))
 
 
-def _check_items(name: str, items: pa.Array, separator: str) -> None:
+def check_items(name: str, items: pa.Array, separator: str) -> None:
+    """Raise if a reader who splits joined items could find others than those that were joined."""
     items = items.cast(pa.large_string())
     # with the separator behind it an item must end where that begins: ";;" would cut "a;" in the wrong place
     cut = pc.find_substring(put_together(items, separator), pattern=separator)

@@ -5,7 +5,7 @@ from sudare.table.column import Column, ItemSets, kind_name, smallest
 from sudare.table.cover import Cover, Generalized, OwnItems, SetCover, generalize, merge_alike
 from sudare.table.encode import encode_column, encode_items, looks_numeric, plain_numbers
 from sudare.table.levels import cut_at, height
-from sudare.table.recoding import SUPPRESSED, Partition, Recoding
+from sudare.table.recoding import SUPPRESSED, Draw, Partition, Perturbation, Recoding, Separation
 from sudare.table.storage import MEMORY, Storage, chunks
 from sudare.table.table import Table
 from sudare.table.taxonomy import Taxonomy, depths
@@ -16,11 +16,14 @@ __all__ = [
     "Atoms",
     "Column",
     "Cover",
+    "Draw",
     "Generalized",
     "ItemSets",
     "OwnItems",
     "Partition",
+    "Perturbation",
     "Recoding",
+    "Separation",
     "SetCover",
     "Storage",
     "Table",

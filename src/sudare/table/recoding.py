@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sudare.table.column import Column
 
 SUPPRESSED = -1
 
@@ -57,4 +59,50 @@ class Partition:
         return np.asarray(count_classes(self.classes, self.count))
 
 
-Recoding = Partition
+class Draw(Protocol):
+    """A column whose released cells are drawn at random, from what each record holds."""
+
+    @property
+    def column(self) -> Column:
+        """The column, with the truth; a released code is one of its codes."""
+        ...
+
+    @property
+    def width(self) -> int | None:
+        """How many values a cell shows, as a set; None if it shows a single value."""
+        ...
+
+    def cells(self, rows: NDArray[np.int64]) -> NDArray[np.unsignedinteger[Any]]:
+        """Draw the released codes of some records: one each, or a line of ``width`` ascending ones.
+
+        Every record is asked for once.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Perturbation:
+    """Some columns are drawn anew, record by record, and all others leave as they came.
+
+    ``draws`` are these columns. They draw when they are asked, so that no more than a block is held at a time.
+    ``facts`` is what an analyst and the audit have to know about the mechanism, by column: the values that can be
+    drawn, and with which probabilities; and nothing about what was drawn.
+    """
+
+    draws: Mapping[str, Draw]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """Sensitive values stand in a table of their own, which says for each group how often each value occurs in it.
+
+    All other columns leave as they came, with the number of the group, from 0, that ``groups`` gives each record.
+    """
+
+    groups: NDArray[np.int64]
+    count: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+Recoding = Partition | Perturbation | Separation

@@ -1,7 +1,7 @@
 """Clustering with free generalization: loss and time against the published steps, top-down and ARX, in one run.
 
-    python benchmarks/l_clustering.py                 all of it (about five minutes)
-    python benchmarks/l_clustering.py --rows 300000   with a smaller large table (the default is 1 million rows)
+    python benchmarks/clustering.py                 all of it (about five minutes)
+    python benchmarks/clustering.py --rows 300000   with a smaller large table (the default is 1 million rows)
 
 Four settings. *k*: 30,162 complete training records of Adult, eight quasi-identifiers without hierarchies, GCP. *l*:
 the paper's, all 45,222 complete records, occupation sensitive; "published" are the paper's own steps, over five seeds.

@@ -1,0 +1,161 @@
+"""The script that repeats the paper on clustering: it runs, its page is what it would write, and its claims hold."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sudare.methods.full_domain import at_levels
+from sudare.metrics import uncertainty
+from sudare.models import LDiversity, Requirements
+from sudare.table import generalize
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "docs" / "papers"
+DRAWN = [f"l_clustering_{name}.svg" for name in ("loss", "relative", "spread", "times")]
+
+
+def load_script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "papers" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # one script imports the other
+    spec.loader.exec_module(module)
+    return module
+
+
+pages = load_script("l_clustering_page")
+script = load_script("l_clustering")
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return script.load(KEPT)
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """Figures of a few records, in the form that the script keeps."""
+    runs = script.Runs(script.adult(1500))
+    return {
+        "patients": script.patients(seeds=5),
+        "records": runs.data.num_rows,
+        "rarest": script.rarest(runs.data),
+        "seeds": 2,
+        "losses": script.losses(runs, widths=(2, 4), ls=(2, 7), seeds=2),
+        "relative": script.relative(runs, 4, ls=(2, 7), seeds=2),
+        "spread": script.spread(runs, 4, ls=(2, 7), seeds=3),
+        "times": script.times(widths=(2,), ls=(2,), sizes=(500, 1000), runs=1, rows=1500),
+    }
+
+
+def test_every_way_is_measured(measured):
+    for by_l in measured["losses"].values():
+        assert {need: list(by_width) for need, by_width in by_l.items()} == {"2": ["2", "4"], "7": ["2", "4"]}
+        assert all(tuple(one) == script.WAYS for by_width in by_l.values() for one in by_width.values())
+    drawn = measured["spread"]["L"]["7"]["reference"]
+    assert len(drawn) == 3
+    assert measured["losses"]["L"]["7"]["4"]["reference"] == pytest.approx(np.mean(drawn[:2]))
+    assert measured["losses"]["L"]["7"]["4"]["fast"] == measured["spread"]["L"]["7"]["fast"]
+    assert {key: list(one) for key, one in measured["times"].items() if key not in ("runs", "cores")} == {
+        "columns": ["2"],
+        "l": ["2"],
+        "records": ["500", "1000"],
+    }
+
+
+def test_relative_loss_is_by_showing_everything(measured):
+    given = script.tables(script.adult(1500), 4)
+    most = sum(column.domain - (name != "age") for name, column in given.free.quasi.items())
+    for need, one in measured["relative"].items():
+        for way in script.WAYS:
+            assert one[way] * 1500 * most == pytest.approx(measured["losses"]["L"][need]["4"][way], abs=1)
+
+
+def test_l_incognito_has_the_least_l_of_all_levels():
+    given = script.tables(script.adult(1500), 2)
+    asked = Requirements((LDiversity(3, script.SENSITIVE),))
+    table, partition = script.release("l-incognito", given, 3, "L")
+    found = []
+    for levels in ({"age": age, "sex": sex} for age in range(5) for sex in range(2)):
+        try:
+            found.append(uncertainty(generalize(given.levels, at_levels(given.levels, asked, levels))).total)
+        except script.sudare.SudareError:
+            continue
+    assert len(found) > 1
+    assert uncertainty(generalize(table, partition)).total == min(found)
+
+
+def test_the_ten_patients_have_the_classes_of_the_paper():
+    found = script.patients(seeds=2)["classes"]
+    assert found["the paper"]["L"] == 63
+    assert found["full-domain"]["L"] == 350
+    for weights in ("1", "domain"):
+        assert found[f"fast, weights {weights}"]["L"] <= 63
+
+
+def test_the_page_shows_the_figures(measured):
+    text = pages.page(measured)
+    fast = measured["losses"]["L"]["7"]
+    assert f"| fast | {fast['2']['fast']:,.0f} | {fast['4']['fast']:,.0f} |" in text
+    assert "1,500 complete records" in text
+    assert max(len(line) for line in text.splitlines() if not line.startswith(("|", "!"))) <= 120
+
+
+def test_settings_are_counted():
+    losses = {"L": {"2": {"2": {"a": 3, "b": 2}, "3": {"a": 1, "b": 1}}}, "GCP": {"2": {"2": {"a": 0.2, "b": 0.1}}}}
+    assert pages.above(losses, "a", "b") == (2, 3)
+    assert pages.shares_of_mean({"2": {"fast": 3.0, "reference": [4.0, 6.0]}}) == {"2": 0.6}
+
+
+def test_only_the_page_is_written_from_what_is_kept(measured, tmp_path):
+    (tmp_path / script.KEPT).write_text(json.dumps(measured), encoding="utf-8")
+    files = []
+    for _ in range(2):
+        script.main(["--page", "--folder", str(tmp_path)])
+        assert (tmp_path / script.PAGE).read_text(encoding="utf-8") == pages.page(measured)
+        files.append([(tmp_path / name).read_bytes() for name in DRAWN])
+    assert files[0] == files[1], "the same figures give the same drawings"
+    assert all(b"<dc:date>" not in content for content in files[0])
+
+
+def test_only_times_are_measured_again(measured, tmp_path, monkeypatch):
+    (tmp_path / script.KEPT).write_text(json.dumps(measured), encoding="utf-8")
+    monkeypatch.setattr(script, "times", lambda runs: measured["times"] | {"runs": runs})
+    monkeypatch.setattr(script, "measure_losses", lambda: pytest.fail("losses are kept"))
+    script.main(["--times", "--runs", "5", "--folder", str(tmp_path)])
+    assert script.load(tmp_path) == measured | {"times": measured["times"] | {"runs": 5}}
+
+
+def test_a_page_needs_figures(tmp_path):
+    for option in ("--page", "--times"):
+        with pytest.raises(SystemExit, match="run this script without --page"):
+            script.main([option, "--folder", str(tmp_path)])
+
+
+def test_the_page_in_the_documentation_is_what_would_be_written_now(kept):
+    text = pages.page(kept)
+    assert (KEPT / script.PAGE).read_text(encoding="utf-8") == text, "run: python papers/l_clustering.py --page"
+    shown = [line.partition("](")[2].rstrip(")") for line in text.splitlines() if line.startswith("![")]
+    assert sorted(shown) == DRAWN
+    assert [name for name in shown if not (KEPT / name).exists()] == []
+
+
+def test_l_incognito_loses_more_in_every_setting(kept):
+    assert kept["records"] == 45_222
+    assert list(kept["losses"]["L"]) == list(kept["losses"]["GCP"]) == ["2", "7", "12"]
+    assert all(list(by_width) == list("2345678") for by_l in kept["losses"].values() for by_width in by_l.values())
+    assert pages.above(kept["losses"], "l-incognito", "fast") == (42, 42)
+    assert list(kept["relative"]) == [str(need) for need in range(2, 15)]
+    assert all(one["l-incognito"] > one["fast"] for one in kept["relative"].values())
+
+
+def test_fast_loses_a_tenth_less_than_the_steps_of_the_paper(kept):
+    found = pages.shares_of_mean(kept["spread"]["GCP"])
+    assert list(found) == ["2", "7", "12"]
+    assert max(found.values()) <= 0.9
+    assert all(len(one["reference"]) == 20 for by_l in kept["spread"].values() for one in by_l.values())
