@@ -26,6 +26,7 @@ _HOMES = {
     "audit": "sudare.api",
     "compare": "sudare.api",
     "draft": "sudare.api",
+    "estimate": "sudare.api",
     "explore": "sudare.api",
     "load_policy": "sudare.api",
     "parse_cell": "sudare.release.cells",
@@ -34,7 +35,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from sudare import datasets
-    from sudare.api import Release, anonymize, apply, audit, compare, draft, explore, load_policy
+    from sudare.api import Release, anonymize, apply, audit, compare, draft, estimate, explore, load_policy
     from sudare.audit import AuditReport
     from sudare.errors import SudareError
     from sudare.plan import Plan
@@ -53,6 +54,7 @@ __all__ = [
     "compare",
     "datasets",
     "draft",
+    "estimate",
     "explore",
     "load_policy",
     "parse_cell",

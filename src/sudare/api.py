@@ -52,6 +52,7 @@ from sudare.table import MEMORY, Partition, Recoding, Storage, Table, height
 
 if TYPE_CHECKING:
     from sudare.compare import Comparison
+    from sudare.estimate import Answer, By
     from sudare.methods.exploring import Exploration
 
 
@@ -348,6 +349,40 @@ def audit(
         if not isinstance(certificate, Mapping):
             raise AuditFailedError(Problem(paper.name, "is not a certificate."))
     return audit_release(path, checked, certificate=certificate, progress=progress)
+
+
+def estimate(
+    release: Any,
+    *,
+    of: str,
+    by: str | By | Sequence[str | By] = (),
+    where: Any = None,
+    estimator: str | None = None,
+    eps: float | None = None,
+    level: float = 0.95,
+    policy: Policy | Mapping[str, Any] | str | Path | None = None,
+    progress: Listener | None = None,
+) -> Answer:
+    """Estimate how many records of a release have each value of a column, in every cell of others.
+
+    ``release`` is a path, or what :func:`anonymize` gave back; its certificate has to be there. ``by`` names columns
+    as they are, in bands ("age:10"), or by a unit of dates ("born:year"); ``where`` keeps to records with some values,
+    or in a range ("sex=F", "age=20..39", or a mapping). ``estimator`` and ``eps`` are for hidden values (see
+    :mod:`sudare.estimate.sets`), ``level`` is that of the intervals. With a ``policy``, labels of its hierarchies are
+    spread over their leaves; without, they count as they are.
+    """
+    from sudare.estimate import answer, ask
+    from sudare.released import leaves_of, open_released
+
+    opened = open_released(release)
+    question = ask(of, by, where, opened.names, hidden=opened.hidden)
+    checked = None if policy is None else load_policy(policy)
+    spec = None if checked is None else checked.columns.get(of)
+    return answer(
+        opened.read(question.columns), opened.certificate, question, second=opened.second(), estimator=estimator,
+        eps=eps, level=level, trees=leaves_of(checked, question.columns), separator=None if spec is None else spec.separator,
+        progress=progress,
+    )  # fmt: skip
 
 
 def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str | None = None) -> str:

@@ -27,6 +27,7 @@ ROOMS = {
     "engines": TABLE | {"engines"},
     "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},
     "reading": TABLE | {"hierarchies", "models", "engines", "release", "policy", "memory"},
+    "released": {"errors", "engines", "hierarchies", "policy", "release"},
     "plan": {"errors", "hierarchies", "policy"},
     "audit": {"errors", "policy", "audit"},
     "draft": TABLE | {"policy", "draft"},

@@ -87,7 +87,7 @@ def test_interior_points_and_steps_agree():
     weights, slopes = np.full(20, 45.0), np.zeros(20)
     parts = sets.astype(np.uint32).ravel()
     taken, left = estimating._climb(
-        parts, 5, np.int64(900), np.zeros(20), 1e-6, 100_000, weights, slopes, np.zeros((0, 0))
+        parts, 5, np.empty(0), np.int64(900), np.zeros(20), 1e-6, 100_000, weights, slopes, np.zeros((0, 0))
     )
     assert inside.narrow[0]
     assert inside.rounds[0] < 30 < taken

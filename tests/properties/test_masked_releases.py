@@ -109,7 +109,7 @@ COLUMNS = {
     "ill": {"role": "sensitive"},
     "id": {"role": "insensitive"},
 }
-METHOD_NAMES = sorted(METHODS)
+METHOD_NAMES = sorted(name for name, method in METHODS.items() if not method.leaves_quasi)
 
 
 def clear():

@@ -10,7 +10,7 @@ import typer
 
 from sudare import __version__
 from sudare.cli.running import check_new, progress, reporting, say, write_new
-from sudare.cli.showing import show_guarantees, show_nodes, show_release
+from sudare.cli.showing import show_estimates, show_guarantees, show_nodes, show_release
 
 app = typer.Typer(
     name="sudare",
@@ -206,10 +206,57 @@ def audit(
             raise typer.Exit(0 if report.passed else 1)
         report.raise_if_failed()
         if not quiet:
-            say(f"{release} keeps its policy: {report.rows} records in {report.classes} classes.")
+            classes = "" if report.classes is None else f" in {report.classes} classes"
+            say(f"{release} keeps its policy: {report.rows} records{classes}.")
             show_guarantees(report.to_dict()["guarantees"])
             for note in report.notes:
                 say(f"Note: {note}")
+
+
+@app.command()
+def estimate(
+    release: Annotated[str, typer.Argument(metavar="R", help="A release, with its certificate beside it.")],
+    of: Annotated[str, typer.Option("--of", help="The column whose values are to be counted.")],
+    by: Annotated[
+        str | None,
+        typer.Option("--by", help="Count by these columns, in bands or units of dates: sex,age:10,born:year."),
+    ] = None,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", help="Only records such as sex=F,M or age=20..39; may be repeated.")
+    ] = None,
+    estimator: Annotated[
+        str | None, typer.Option("--estimator", help="For hidden values: em-shrunk, em, bayes or closed-form.")
+    ] = None,
+    eps: Annotated[float | None, typer.Option("--eps", help="When bayes stops; 1 if not given.")] = None,
+    level: Annotated[float, typer.Option("--level", help="How surely intervals hold the true count.")] = 0.95,
+    policy: Annotated[
+        Path | None, typer.Option("--policy", "-p", help="To spread labels of hierarchies over their leaves.")
+    ] = None,
+    picture: Annotated[Path | None, typer.Option("--picture", help="Draw the estimates here, as SVG.")] = None,
+    lines: Annotated[int, typer.Option("--lines", min=1, help="How many lines to print at the most.")] = 60,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Estimate counts from a release, with intervals: what an analyst reads from it."""
+    with reporting(as_json):
+        from sudare import api
+
+        if picture is not None:
+            check_new(picture)
+        asked = [] if by is None else [each.strip() for each in by.split(",")]
+        with progress(quiet or as_json) as listener:
+            found = api.estimate(
+                release, of=of, by=asked, where=where, estimator=estimator, eps=eps, level=level, policy=policy,
+                progress=listener,
+            )  # fmt: skip
+        if picture is not None:
+            from sudare.report import estimate_picture
+
+            write_new(picture, estimate_picture(found.to_dict()))
+        if as_json:
+            say(json.dumps(found.to_dict(), ensure_ascii=False))
+        elif not quiet:
+            show_estimates(found.to_dict(), lines)
 
 
 @hierarchy_app.command("show")

@@ -83,6 +83,42 @@ def show_nodes(found: dict[str, Any], most: int) -> None:
         show(found["minimal"])
 
 
+def show_estimates(found: dict[str, Any], most: int) -> None:
+    """List estimated counts, a line each: the cell, the value, the count with its interval, and the share."""
+    few = {str(cell) for cell in found["few"]}
+    header = [*found["by"], found["of"], "estimate", "low", "high", "share", "records"]
+    lines = [
+        [
+            *(_word(row["cell"][name]) for name in found["by"]),
+            _word(row["value"]),
+            *(_number(row[key]) for key in ("estimate", "low", "high")),
+            "" if row["share"] is None else f"{row['share']:.4f}",
+            _number(row["records"]) + (" few" if str(row["cell"]) in few else ""),
+        ]
+        for row in found["rows"][:most]
+    ]
+    widths = [max(len(line[place]) for line in [header, *lines]) for place in range(len(header))]
+    words = len(found["by"]) + 1
+    for line in [header, *lines]:
+        cells = (
+            cell.ljust(w) if n < words else cell.rjust(w) for n, (cell, w) in enumerate(zip(line, widths, strict=True))
+        )
+        say("  " + "  ".join(cells).rstrip())
+    if len(found["rows"]) > most:
+        say(f"  ... and {len(found['rows']) - most} more (--lines, or --json)")
+    say(f"by {found['estimator']}; intervals hold the true count in {found['level']:.0%} of cases")
+    for note in found["notes"]:
+        say(f"note: {note}")
+
+
+def _word(value: Any) -> str:
+    return "(missing)" if value is None else str(value)
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.1f}"
+
+
 def show_guarantees(guarantees: list[dict[str, Any]]) -> None:
     """Say what was proven, a line each."""
     for one in guarantees:

@@ -45,7 +45,7 @@ def parted(name: str, cells: pa.ChunkedArray, by: By) -> Parts:
     coded = plain.combine_chunks().dictionary_encode(null_encoding="encode")
     if isinstance(coded, pa.ChunkedArray):
         coded = coded.combine_chunks()
-    order = pc.sort_indices(coded.dictionary, null_placement="at_end").to_numpy()
+    order = pc.array_sort_indices(coded.dictionary).to_numpy()  # nulls last
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     labels = [_plain(coded.dictionary[int(index)].as_py()) for index in order]

@@ -46,8 +46,10 @@ class Question:
         return tuple(dict.fromkeys((self.of, *(each.column for each in self.by), *self.where)))
 
 
-def ask(of: str, by: Any, where: Any, released: Sequence[str]) -> Question:
+def ask(of: str, by: Any, where: Any, released: Sequence[str], *, hidden: Sequence[str] = ()) -> Question:
     """Make a question of what was written, or raise everything that is wrong with it.
+
+    ``released`` are the columns that there are; those with ``hidden`` values can be asked for, and not counted by.
 
     ``by`` lists columns, each as its name, or with a width of bands ("age:10") or a unit of dates ("born:year").
     ``where`` gives for a column the values that count, or a pair or ``Range`` of two ends; in text "F,M" or "20..39".
@@ -67,6 +69,11 @@ def ask(of: str, by: Any, where: Any, released: Sequence[str]) -> Question:
         problems.append(Problem("by", f"column '{of}' is what is asked for, and cannot be what it is counted by."))
     if of in conditions:
         problems.append(Problem("where", f"column '{of}' is what is asked for; its values are all told."))
+    problems += [
+        Problem("by" if name in names else "where", f"column '{name}' has hidden values, and cannot be counted by.")
+        for name in dict.fromkeys([*names, *conditions])
+        if name in hidden and name != of
+    ]
     if problems:
         raise ParameterError(problems)
     return Question(of, tuple(known), conditions)

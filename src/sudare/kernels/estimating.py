@@ -26,12 +26,14 @@ NEWTON = 100  # steps of the interior point method, which takes 10 to 20, before
 class Cells(NamedTuple):
     """The sets, one line of different codes for each record, and the records of each cell.
 
-    Those of cell c are ``order[starts[c]:starts[c + 1]]``.
+    Those of cell c are ``order[starts[c]:starts[c + 1]]``. A value of a set is the truth with a likelihood in proportion
+    to its factor; without factors they are all the same.
     """
 
     sets: NDArray[np.uint32]
     order: NDArray[np.int64]
     starts: NDArray[np.int64]
+    factors: NDArray[np.float64] = np.empty(0)
 
 
 class Prior(NamedTuple):
@@ -160,20 +162,22 @@ def _gather(sets, order, first, last, place, found, parts):
 
 
 @kernel
-def _weigh(parts, chosen, weights, slopes, matrix, squared):
+def _weigh(parts, chosen, factors, weights, slopes, matrix, squared):
     """Add up what each set gives to the slope of the log-likelihood and, if ``squared``, to its curvature.
 
-    Returns the logarithm of the likelihood of the sets, for shares that are weights by their sum.
+    Returns the logarithm of the likelihood of the sets, for shares that are weights by their sum. The factors, if there
+    are any, are multiplied in before and after, for the sets are many and the values few.
     """
+    scaled = weights * factors if len(factors) > 0 else weights
     total = 0.0
     for value in range(len(weights)):
         total += weights[value]
         slopes[value] = 0.0
-    likelihood, product, factors = 0.0, 1.0, 0
+    likelihood, product, multiplied = 0.0, 1.0, 0
     for at in range(0, len(parts), chosen):
         held = 0.0
         for part in range(at, at + chosen):
-            held += weights[parts[part]]
+            held += scaled[parts[part]]
         share = 1.0 / held
         for part in range(at, at + chosen):
             slopes[parts[part]] += share
@@ -184,10 +188,16 @@ def _weigh(parts, chosen, weights, slopes, matrix, squared):
                 for other in range(at, part + 1):
                     matrix[value, parts[other]] += share
         product *= held / total
-        factors += 1
-        if factors == FACTORS:
+        multiplied += 1
+        if multiplied == FACTORS:
             likelihood += np.log(product)
-            product, factors = 1.0, 0
+            product, multiplied = 1.0, 0
+    if len(factors) > 0:
+        for value in range(len(weights)):
+            slopes[value] *= factors[value]
+            if squared:
+                for other in range(len(weights)):
+                    matrix[value, other] *= factors[value] * factors[other]
     return likelihood + np.log(product)
 
 
@@ -262,7 +272,7 @@ def _complete(matrix, extra):
 
 
 @kernel
-def _go_inside(parts, chosen, size, belief, gap, weights, slopes, matrix):
+def _go_inside(parts, chosen, factors, size, belief, gap, weights, slopes, matrix):
     """Solve a narrow cell by a primal-dual interior point method, from the weights given; return the steps and the gap.
 
     Each weight has a slack, 1 less the slope: their product is 0 for the maximum, the prior's pseudo-records if there
@@ -273,7 +283,7 @@ def _go_inside(parts, chosen, size, belief, gap, weights, slopes, matrix):
     taken = 0
     while True:
         matrix[:] = 0.0
-        _weigh(parts, chosen, weights, slopes, matrix, CURVED)
+        _weigh(parts, chosen, factors, weights, slopes, matrix, CURVED)
         left = _gap(weights, slopes, belief, size)
         if taken == 0:
             for value in range(count):
@@ -306,9 +316,9 @@ def _go_inside(parts, chosen, size, belief, gap, weights, slopes, matrix):
 
 
 @kernel
-def _step(parts, chosen, belief, weights, slopes, matrix, result):
+def _step(parts, chosen, factors, belief, weights, slopes, matrix, result):
     """Take one step of EM; return the logarithm of the likelihood, with that of the prior, before it."""
-    likelihood = _weigh(parts, chosen, weights, slopes, matrix, STRAIGHT)
+    likelihood = _weigh(parts, chosen, factors, weights, slopes, matrix, STRAIGHT)
     total = 0.0
     for value in range(len(weights)):
         total += weights[value]
@@ -344,7 +354,7 @@ def _reach(start, once, twice, longest, result):
 
 
 @kernel
-def _climb(parts, chosen, size, belief, gap, most, weights, slopes, matrix):
+def _climb(parts, chosen, factors, size, belief, gap, most, weights, slopes, matrix):
     """Solve a cell by EM, from the weights given; return the steps that were taken and the gap that is left.
 
     An extrapolation is kept only where the likelihood does not fall, so that it never does.
@@ -352,14 +362,14 @@ def _climb(parts, chosen, size, belief, gap, most, weights, slopes, matrix):
     once, twice, far = np.empty(len(weights)), np.empty(len(weights)), np.empty(len(weights))
     taken, longest = 0, 1.0
     while True:
-        known = _step(parts, chosen, belief, weights, slopes, matrix, once)
+        known = _step(parts, chosen, factors, belief, weights, slopes, matrix, once)
         left = _gap(weights, slopes, belief, size)
         taken += 1
         if left <= gap or taken >= most:
             break
-        _step(parts, chosen, belief, once, slopes, matrix, twice)
+        _step(parts, chosen, factors, belief, once, slopes, matrix, twice)
         length = _reach(weights, once, twice, longest, far)
-        reached = _step(parts, chosen, belief, far, slopes, matrix, weights)
+        reached = _step(parts, chosen, factors, belief, far, slopes, matrix, weights)
         taken += 2
         if reached >= known:
             if length >= longest:
@@ -371,14 +381,14 @@ def _climb(parts, chosen, size, belief, gap, most, weights, slopes, matrix):
 
 
 @kernel
-def _spread(parts, chosen, weights, belief, result, matrix):
+def _spread(parts, chosen, factors, weights, belief, result, matrix):
     """Put the variances of the counts into ``result``: with a matrix all of them, else what is within the sets.
 
     A count varies as its weight does, by the inverse of the curvature, less what a weight varies about a known count.
     """
     if len(matrix) > 0:
         matrix[:] = 0.0
-        _weigh(parts, chosen, weights, result, matrix, CURVED)
+        _weigh(parts, chosen, factors, weights, result, matrix, CURVED)
         _complete(matrix, belief / (weights * weights))
         if factorise(matrix):
             invert_diagonal(matrix, np.empty(len(weights)), result)
@@ -387,13 +397,14 @@ def _spread(parts, chosen, weights, belief, result, matrix):
         else:
             result[:] = np.inf
         return
+    scaled = weights * factors if len(factors) > 0 else weights
     result[:] = 0.0
     for at in range(0, len(parts), chosen):
         held = 0.0
         for part in range(at, at + chosen):
-            held += weights[parts[part]]
+            held += scaled[parts[part]]
         for part in range(at, at + chosen):
-            share = weights[parts[part]] / held
+            share = scaled[parts[part]] / held
             result[parts[part]] += share * (1.0 - share)
 
 
@@ -422,6 +433,7 @@ def maximise(cells, first, last, prior, gap, most, found):
             continue
         count = _gather(sets, order, starts[cell], starts[cell + 1], place, codes, all_parts)
         parts = all_parts[: size * chosen]
+        factors = cells.factors[codes[:count]] if len(cells.factors) > 0 else cells.factors
         weights, slopes, belief = np.empty(count), np.empty(count), np.empty(count)
         pseudo = 0.0
         for value in range(count):
@@ -435,14 +447,14 @@ def maximise(cells, first, last, prior, gap, most, found):
         matrix = square[: side * side].reshape((side, side))
         left, taken = np.inf, 0
         if narrow:
-            taken, left = _go_inside(parts, chosen, size, belief, gap, weights, slopes, matrix)
+            taken, left = _go_inside(parts, chosen, factors, size, belief, gap, weights, slopes, matrix)
             rounds[cell] = taken
         if not left <= gap:
-            taken, left = _climb(parts, chosen, size, belief, gap, most, weights, slopes, matrix)
+            taken, left = _climb(parts, chosen, factors, size, belief, gap, most, weights, slopes, matrix)
             rounds[cell] += taken
         for value in range(count):
             counts[cell, codes[value]] = weights[value] * slopes[value]
-        _spread(parts, chosen, weights, belief, slopes, matrix)
+        _spread(parts, chosen, factors, weights, belief, slopes, matrix)
         found.narrow[cell] = narrow
         for value in range(count):
             spread[cell, codes[value]] = max(slopes[value], 0.0)

@@ -1,0 +1,145 @@
+"""A release as an analyst gets it: its columns, the certificate beside it, and its second table where it has one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sudare import engines, hierarchies
+from sudare.errors import DataError, Problem
+from sudare.policy import Policy
+from sudare.release import certificate_path, second_table
+
+_FORM = engines.TextForm()
+"""How releases in text are written."""
+GROUP = "group"
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A release that has been opened; its columns are read when they are asked for."""
+
+    columns: list[str]
+    certificate: Mapping[str, Any]
+    load: Callable[[Sequence[str]], pa.Table]
+    load_second: Callable[[], pa.Table | None]
+
+    @property
+    def hidden(self) -> list[str]:
+        """The columns whose values are hidden."""
+        told = self.certificate.get("mechanism")
+        columns = told.get("columns") if isinstance(told, Mapping) else None
+        return list(columns) if isinstance(columns, Mapping) else []
+
+    @property
+    def apart(self) -> list[str]:
+        """The hidden columns that stand in a table of their own."""
+        return [name for name in self.hidden if name not in self.columns]
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that can be asked about."""
+        return [*(name for name in self.columns if not (self.apart and name == GROUP)), *self.apart]
+
+    def read(self, names: Sequence[str]) -> pa.Table:
+        """Read some columns, and the groups where values stand in a table of their own."""
+        wanted = [name for name in names if name in self.columns] + ([GROUP] if self.apart else [])
+        return self.load(wanted or self.columns[:1])
+
+    def second(self) -> pa.Table | None:
+        """Read the second table of the release, where it has one."""
+        if not self.apart:
+            return None
+        found = self.load_second()
+        if found is None:
+            what = "its second table, of sensitive values by group, is not beside it."
+            raise DataError(Problem("release", what, "keep all files of a release together."))
+        return found
+
+
+def open_released(release: Any) -> Released:
+    """Open a release by its path, or as it came back from Python; raise if its certificate is not there or not its own.
+
+    Estimates need what the certificate tells about how the release was made.
+    """
+    if isinstance(release, str | Path):
+        return _from_file(Path(release))
+    certificate, data = getattr(release, "certificate", None), getattr(release, "data", None)
+    if not isinstance(certificate, Mapping):
+        what = f"a release is a path, or what `sudare.anonymize` gave back; got {type(release).__name__}."
+        raise DataError(Problem("release", what, "the certificate is needed as well as the rows."))
+    if data is None:
+        return _from_file(Path(release.path))
+    table, _ = engines.adopt(data)
+    beside = getattr(release, "second", None)
+    return Released(
+        table.column_names,
+        certificate,
+        lambda names: table.select(list(names)),
+        lambda: None if beside is None else engines.adopt(beside)[0],
+    )
+
+
+def _from_file(path: Path) -> Released:
+    names = engines.file_columns(path, _FORM)
+    certificate = load_certificate(path)
+    _check_digest(path, certificate.get("release_sha256"))
+    beside = second_table(path)
+
+    def second() -> pa.Table | None:
+        if not beside.exists():
+            return None
+        told = certificate.get("mechanism", {}).get("second_sha256")
+        _check_digest(beside, told)
+        return engines.read_file(beside, engines.file_columns(beside, _FORM), _FORM)
+
+    return Released(names, certificate, lambda columns: engines.read_file(path, columns, _FORM), second)
+
+
+def leaves_of(policy: Policy | None, columns: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+    """Return the leaves below each label of the hierarchies that a policy gives some columns, from files and trees.
+
+    Those of bands, prefixes and dates follow from the values, and their labels say what they are.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for name in columns:
+        spec = None if policy is None else policy.columns.get(name)
+        where = None if spec is None else spec.hierarchy
+        if policy is None or where is None or (where.file is None and where.tree is None):
+            continue
+        levels = [level.to_pylist() for level in hierarchies.given(where, policy.folder).columns()]
+        below: dict[str, dict[str, None]] = {}
+        for labels in levels:
+            for leaf, label in zip(levels[0], labels, strict=True):
+                below.setdefault(label, {})[leaf] = None
+        found[name] = {label: list(leaves) for label, leaves in below.items()}
+    return found
+
+
+def load_certificate(release: Path) -> Mapping[str, Any]:
+    """Return the certificate beside a release, or raise DataError."""
+    paper = certificate_path(release)
+    try:
+        certificate = json.loads(paper.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        hint = "keep both files together: it tells how the release was made, which estimates rest on."
+        raise DataError(Problem(paper.name, "the certificate of this release is not there.", hint)) from None
+    except (OSError, ValueError):
+        raise DataError(Problem(paper.name, "is not a certificate that can be read.")) from None
+    method = certificate.get("method") if isinstance(certificate, Mapping) else None
+    if not isinstance(method, Mapping) or not isinstance(method.get("name"), str):
+        raise DataError(Problem(paper.name, "is not a certificate."))
+    return dict(certificate)
+
+
+def _check_digest(path: Path, told: Any) -> None:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != told:
+        raise DataError(Problem(path.name, "is not the file that its certificate speaks of."))
