@@ -57,6 +57,7 @@ def test_keys(made):
         "seconds",
         "method",
         "search",
+        "mechanism",
         "columns",
         "order",
         "missing",

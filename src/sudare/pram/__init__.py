@@ -1,0 +1,35 @@
+"""Post-randomization (PRAM): matrices that values are drawn by, what they guarantee, and how to choose them."""
+
+from sudare.pram.asking import Limit
+from sudare.pram.bounds import (
+    alpha_figure,
+    beliefs,
+    gamma_figure,
+    least_ratio,
+    pk_figure,
+    uniform_alpha,
+    uniform_gamma,
+    uniform_ratio,
+)
+from sudare.pram.calibrating import Calibration, Curve, calibrate
+from sudare.pram.matrices import check_matrix, invariant_matrix, joint_matrix, uniform_matrix, with_zeros
+
+__all__ = [
+    "Calibration",
+    "Curve",
+    "Limit",
+    "alpha_figure",
+    "beliefs",
+    "calibrate",
+    "check_matrix",
+    "gamma_figure",
+    "invariant_matrix",
+    "joint_matrix",
+    "least_ratio",
+    "pk_figure",
+    "uniform_alpha",
+    "uniform_gamma",
+    "uniform_matrix",
+    "uniform_ratio",
+    "with_zeros",
+]
