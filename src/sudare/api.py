@@ -17,6 +17,7 @@ import pyarrow as pa
 from sudare import engines, hierarchies
 from sudare import memory as sizes
 from sudare.audit import AuditReport, audit_release
+from sudare.checks import check_hidden, check_out
 from sudare.errors import (
     AuditFailedError,
     ParameterError,
@@ -37,7 +38,6 @@ from sudare.reading import read as read
 from sudare.release import (
     certificate_path,
     check_folder,
-    check_target,
     is_text,
     place,
     plain_type,
@@ -256,9 +256,9 @@ def _make(
         raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
     target = Path(out) if out is not None else None
     if target is not None:
-        _check_out(target, data, given, checked)
+        check_out(target, data, given, checked)
     if untouched:
-        _check_hidden(checked, str(method["name"]))
+        check_hidden(checked, str(method["name"]))
     seconds: dict[str, float] = {}
 
     with private_folder(target.parent if target else None) as folder:
@@ -379,8 +379,9 @@ def estimate(
     checked = None if policy is None else load_policy(policy)
     spec = None if checked is None else checked.columns.get(of)
     return answer(
-        opened.read(question.columns), opened.certificate, question, second=opened.second(), estimator=estimator,
-        eps=eps, level=level, trees=leaves_of(checked, question.columns), separator=None if spec is None else spec.separator,
+        opened.read(question.columns), opened.certificate, question, second=opened.second(of), estimator=estimator,
+        eps=eps, level=level, trees=leaves_of(checked, question.columns),
+        separator=None if spec is None else spec.separator,
         progress=progress,
     )  # fmt: skip
 
@@ -444,27 +445,6 @@ def _method(policy: Policy, override: str | None) -> tuple[Any, dict[str, Any]]:
     if lacking:
         raise PolicyError(lacking)
     return METHODS[override], {}
-
-
-def _check_hidden(policy: Policy, method: str) -> None:
-    """Raise if a sensitive column would be shown as it is beside quasi-identifiers that are as they were."""
-    held = {getattr(spec, "column", None) for spec in policy.require}
-    what = f"is sensitive, and nothing is promised about it; {method} would show it as it is."
-    hint = "require l-diversity of it, or give it the role identifier."
-    problems = [Problem(f"columns.{name}", what, hint) for name in policy.sensitive if name not in held]
-    if problems:
-        raise PolicyError(problems)
-
-
-def _check_out(target: Path, data: Data, policy: Any, checked: Policy) -> None:
-    check_target(target)
-    given_trees = [spec.hierarchy.file for spec in checked.columns.values() if spec.hierarchy is not None]
-    trees = [checked.folder / file for file in given_trees if file is not None]
-    for path in (target, certificate_path(target), second_table(target)):
-        for given in (data, policy, *trees):
-            if isinstance(given, str | Path) and path.exists() and Path(given).exists() and path.samefile(given):
-                what = "is the source itself." if given is data else "is part of the policy."
-                raise TargetError(Problem(str(path), what, "choose another name for the release."))
 
 
 def _is_text(data: Data) -> bool:

@@ -28,6 +28,7 @@ ROOMS = {
     "engines": TABLE | {"engines"},
     "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},
     "reading": TABLE | {"hierarchies", "models", "engines", "release", "policy", "memory"},
+    "checks": {"errors", "policy", "release"},
     "released": {"errors", "engines", "hierarchies", "policy", "release"},
     "plan": {"errors", "hierarchies", "policy"},
     "audit": {"errors", "policy", "audit"},

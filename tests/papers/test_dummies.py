@@ -16,8 +16,8 @@ from sudare.errors import DataError, ParameterError, PolicyUnmetError, Unsupport
 from sudare.kernels.drawing import log_factors
 from sudare.methods.drawing import CodeDraw, SetDraw
 from sudare.methods.dummies import dummies
-from sudare.randomness import Entropy
 from sudare.models import KAnonymity, LDiversity, Requirements, TCloseness
+from sudare.randomness import Entropy
 from sudare.table import Draw, Table, encode_column, encode_items
 
 ILLNESS = ["flu", "cold", "sty", "ulcer", "fever", "cut"]

@@ -13,11 +13,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sudare.audit.cells import DEFAULT_SEPARATOR, is_list
+from sudare.audit.cells import DEFAULT_SEPARATOR, is_list, value
 from sudare.audit.sources import Release
 from sudare.audit.verdict import Guarantee
 from sudare.errors import DataError, Problem
-from sudare.policy import LDiversitySpec, Policy
+from sudare.policy import ColumnSpec, LDiversitySpec, Policy
 
 SETS, APART = "dummies", "anatomy"
 """The methods of the policy that hide values in sets, and in a table of their own."""
@@ -74,34 +74,40 @@ def read_sets(connection: Any, release: Release, policy: Policy, column: str, le
     """Read a column of sets, and note those with fewer different values."""
     found, separator = Sets(), policy.columns[column].separator or DEFAULT_SEPARATOR
     place = release.names.index(column)
+    kind = release.types[place].value_type if is_list(release.types[place]) else None
+    # DuckDB takes durations for calendar intervals, which Arrow cannot compare
+    cell = f"[epoch_us(item) FOR item IN c{place}]" if kind is not None and pa.types.is_duration(kind) else f"c{place}"
     with release.reading():
         source = release.source(connection, [column], again=False)
-        for batch in connection.sql(f"SELECT c{place} FROM {source}").to_arrow_reader(BATCH):
-            _look(batch.column(0), separator, least, found)
+        for batch in connection.sql(f"SELECT {cell} FROM {source}").to_arrow_reader(BATCH):
+            _look(batch.column(0), separator, least, kind, found)
     return found
 
 
-def _look(cells: Any, separator: str, least: int, found: Sets) -> None:
-    """Look at some sets; in text their items are joined by a separator, and an empty one is a missing value."""
+def _look(cells: Any, separator: str, least: int, kind: Any, found: Sets) -> None:
+    """Look at some sets of a type; in text their items are joined by a separator, and an empty one is missing."""
     text = not is_list(cells.type)
     lists = pc.split_pattern(cells.cast(pa.string()), separator) if text else cells
-    different = _different(lists, found.seen, blanks=text)
+    different = _different(lists, found.seen, kind, blanks=text)
     lowest = pc.min(different).as_py()
     if lowest is not None:
         found.least = lowest if found.least is None else min(found.least, lowest)
     found.short += pc.sum(pc.less(different, least)).as_py() or 0
 
 
-def _different(lists: Any, seen: set[str | None], *, blanks: bool) -> Any:
+def _different(lists: Any, seen: set[str | None], kind: Any, *, blanks: bool) -> Any:
     """Return how many different values each list holds; ``seen`` gets those that occur."""
     lists = lists.cast(pa.large_list(lists.type.value_type))
     length = pc.fill_null(pc.list_value_length(lists), 0)
     flat = lists.flatten()
     if not len(flat):
         return length
+    if pa.types.is_dictionary(flat.type):
+        flat = flat.dictionary_decode()  # what nobody shows may stand in a dictionary
     words = flat.dictionary_encode()
-    texts = _as_text(words.dictionary)
-    if blanks:
+    texts = _as_text(words.dictionary, kind)
+    if blanks:  # and those around an item are no part of it
+        texts = pc.utf8_trim_whitespace(texts)
         texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
     places = words.indices
     seen.update(texts.to_pylist())
@@ -120,10 +126,14 @@ def _different(lists: Any, seen: set[str | None], *, blanks: bool) -> Any:
     return pc.replace_with_mask(pc.cast(length, pa.int64()), pc.greater(length, 0), numbers)
 
 
-def _as_text(values: Any) -> Any:
-    """Return values as text; spellings of one number are no diversity."""
+def _as_text(values: Any, kind: Any) -> Any:
+    """Return values as the text that they have in the type of the release; spellings of one number are no diversity."""
     if pa.types.is_floating(values.type):
         values = pc.add(pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values), 0.0)
+    elif kind is not None and pa.types.is_duration(kind):
+        values = values.cast(pa.duration("us")).cast(kind)
+    elif kind is not None and (pa.types.is_timestamp(kind) or pa.types.is_time(kind)):
+        values = values.cast(kind)  # in its own zone, and with its own digits
     return values.cast(pa.string())
 
 
@@ -135,33 +145,39 @@ def groups_of_l(connection: Any, release: Release, second: Release, spec: LDiver
             raise DataError(Problem(one.where, f"has no column '{absent[0]}'."))
     if spec.column in release.names:
         raise DataError(Problem(release.where, f"shows '{spec.column}' beside the quasi-identifiers."))
+    if len(second.names) > 3:
+        what = f"has {len(second.names) - 3} columns beside '{GROUP}', '{spec.column}' and '{COUNT}'."
+        raise DataError(Problem(second.where, what))
     _load(connection, "grouped", release, (GROUP,))
-    _load(connection, "told", second, (GROUP, spec.column, COUNT))
-    [(least, failing, strangers, twice)] = connection.execute(
-        """
-        WITH size AS (SELECT c0 AS g, count(*) AS n FROM grouped GROUP BY c0),
-             part AS (SELECT c0 AS g, sum(CAST(c2 AS BIGINT)) AS n, count(*) AS lines,
-                             count(DISTINCT coalesce('v' || CAST(c1 AS VARCHAR), 'n')) AS kinds,
-                             max(CAST(c2 AS BIGINT)) AS most, min(CAST(c2 AS BIGINT)) AS fewest
-                      FROM told GROUP BY c0)
-        SELECT min(kinds),
-               count(*) FILTER (WHERE NOT coalesce(kinds >= $l AND most * $l <= part.n, false)),
-               count(*) FILTER (WHERE size.n IS DISTINCT FROM part.n),
-               count(*) FILTER (WHERE lines <> kinds OR fewest < 1)
-        FROM size FULL JOIN part USING (g)
+    second.check_read(_load(connection, "told", second, (GROUP, spec.column, COUNT)))
+    cell = value("c1", second.types[second.names.index(spec.column)], ColumnSpec(role="sensitive"))
+    [(least, failing, apart)] = connection.execute(
+        f"""
+        WITH size AS (SELECT CAST(c0 AS VARCHAR) AS g, count(*) AS n FROM grouped GROUP BY ALL),
+             line AS (SELECT CAST(c0 AS VARCHAR) AS g, coalesce('v' || {cell.of(cell.raw)}, 'n') AS v,
+                             TRY_CAST(c2 AS BIGINT) AS n, CAST(c2 AS VARCHAR) AS written FROM told),
+             part AS (SELECT g, sum(n) AS n, count(DISTINCT v) AS kinds, max(n) AS most,
+                             count(*) = count(DISTINCT v) AND
+                                 bool_and(coalesce(n > 0 AND CAST(n AS VARCHAR) = written, false)) AS plain
+                      FROM line GROUP BY g),
+             both_tables AS (SELECT coalesce(kinds, 0) AS kinds,
+                                    coalesce(kinds >= $l AND most * $l <= part.n, false) AS diverse,
+                                    coalesce(plain AND size.n = part.n, false) AS agrees
+                             FROM size FULL JOIN part USING (g))
+        SELECT min(kinds), count(*) FILTER (WHERE NOT (diverse AND agrees)), count(*) FILTER (WHERE NOT agrees)
+        FROM both_tables
         """,
         {"l": int(spec.l)},
     ).fetchall()
-    note = IN_GROUPS
-    if strangers or twice:
-        note = f"Groups that the two tables do not agree on: {max(strangers, twice)}."
-    offending = failing + strangers + twice
-    return Guarantee(spec.model, spec.parameters(), int(spec.l), least, offending == 0, offending, note)
+    note = f"Groups that the two tables do not agree on: {apart}." if apart else IN_GROUPS
+    return Guarantee(spec.model, spec.parameters(), int(spec.l), least, failing == 0, failing, note)
 
 
-def _load(connection: Any, name: str, release: Release, columns: tuple[str, ...]) -> None:
-    """Make a table of some columns, called by their place among those asked for."""
+def _load(connection: Any, name: str, release: Release, columns: tuple[str, ...]) -> int:
+    """Make a table of some columns, called by their place among those asked for; returns how many rows it has."""
     source = release.source(connection, columns, again=False)
     chosen = ", ".join(f"c{release.names.index(column)} AS c{place}" for place, column in enumerate(columns))
     with release.reading():
-        connection.execute(f"CREATE TEMP TABLE {name} AS SELECT {chosen} FROM (SELECT * FROM {source})")
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {chosen} FROM (SELECT * FROM {source})")
+        [(rows,)] = connection.execute(f"SELECT count(*) FROM {name}").fetchall()
+    return int(rows)

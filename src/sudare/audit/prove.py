@@ -148,7 +148,7 @@ def _hidden(
         guarantees += _columns_kept_back(opened, policy, besides=(GROUP,) if second is not None else ())
         if certificate is not None:
             problems += _integrity(opened, rows, certificate)
-            if second is not None and certificate.get("mechanism", {}).get("second_sha256") != second.sha256:
+            if second is not None and _told_digest(certificate) != second.sha256:
                 problems.append(Problem("certificate.mechanism.second_sha256", f"is not the digest of {second.where}."))
         digest = opened.sha256
     return AuditReport(
@@ -167,6 +167,11 @@ def _made_by(certificate: Mapping[str, Any] | None) -> str | None:
     method = certificate.get("method") if certificate is not None else None
     name = method.get("name") if isinstance(method, Mapping) else None
     return name if isinstance(name, str) else None
+
+
+def _told_digest(certificate: Mapping[str, Any]) -> Any:
+    told = certificate.get("mechanism")
+    return told.get("second_sha256") if isinstance(told, Mapping) else None
 
 
 def _outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] | None) -> list[Problem]:

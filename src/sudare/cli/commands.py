@@ -243,10 +243,9 @@ def estimate(
 
         if picture is not None:
             check_new(picture)
-        asked = [] if by is None else [each.strip() for each in by.split(",")]
         with progress(quiet or as_json) as listener:
             found = api.estimate(
-                release, of=of, by=asked, where=where, estimator=estimator, eps=eps, level=level, policy=policy,
+                release, of=of, by=by or (), where=where, estimator=estimator, eps=eps, level=level, policy=policy,
                 progress=listener,
             )  # fmt: skip
         if picture is not None:

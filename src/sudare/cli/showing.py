@@ -86,7 +86,7 @@ def show_nodes(found: dict[str, Any], most: int) -> None:
 def show_estimates(found: dict[str, Any], most: int) -> None:
     """List estimated counts, a line each: the cell, the value, the count with its interval, and the share."""
     few = {str(cell) for cell in found["few"]}
-    header = [*found["by"], found["of"], "estimate", "low", "high", "share", "records"]
+    header = [*map(_word, found["by"]), _word(found["of"]), "estimate", "low", "high", "share", "records"]
     lines = [
         [
             *(_word(row["cell"][name]) for name in found["by"]),
@@ -106,13 +106,18 @@ def show_estimates(found: dict[str, Any], most: int) -> None:
         say("  " + "  ".join(cells).rstrip())
     if len(found["rows"]) > most:
         say(f"  ... and {len(found['rows']) - most} more (--lines, or --json)")
-    say(f"by {found['estimator']}; intervals hold the true count in {found['level']:.0%} of cases")
+    limited = ", as far as the note allows" if found["notes"] else ""
+    say(f"by {found['estimator']}; intervals hold the true count in {100 * found['level']:g}% of cases{limited}")
     for note in found["notes"]:
         say(f"note: {note}")
 
 
 def _word(value: Any) -> str:
-    return "(missing)" if value is None else str(value)
+    """Return a value on one line, without what a terminal would obey."""
+    if value is None:
+        return "(missing)"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def _number(value: float | None) -> str:

@@ -1,6 +1,7 @@
 """What an analyst can tell from a release: counts, estimated from what the records show instead of the truth."""
 
 from sudare.estimate.answering import FEW, Answer, answer
+from sudare.estimate.matrix import MATRIX_ESTIMATORS, from_matrix
 from sudare.estimate.questions import By, Question, Range, ask
 from sudare.estimate.sets import DEFAULT, ESTIMATORS, Estimates, from_sets
 
@@ -8,6 +9,7 @@ __all__ = [
     "DEFAULT",
     "ESTIMATORS",
     "FEW",
+    "MATRIX_ESTIMATORS",
     "Answer",
     "By",
     "Estimates",
@@ -15,5 +17,6 @@ __all__ = [
     "Range",
     "answer",
     "ask",
+    "from_matrix",
     "from_sets",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -13,16 +14,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.errors import DataError, ParameterError, Problem, did_you_mean
-from sudare.estimate.cells import Cells, cells_of
+from sudare.errors import DataError, ParameterError, Problem, UnsupportedError, did_you_mean
+from sudare.estimate.cells import cells_of, plain_value
 from sudare.estimate.questions import Question
 from sudare.estimate.sets import DEFAULT, ESTIMATORS, from_sets
-from sudare.estimate.spreading import Trees, counted, plain_values, shares_of
+from sudare.estimate.spreading import Counted, Trees, counted, plain_values, shares_of
 from sudare.progress import Listener, silent
 
 Floats = NDArray[np.float64]
 FEW = 30
 """Records of a cell below which its estimates are flagged."""
+GROUPS = (
+    "Within a group any record may have any of its values: where the columns that are counted by go together with the "
+    "sensitive one, estimates are drawn towards the whole table, and neither errors nor intervals show it."
+)
+SPREAD = (
+    "A generalized record counts in each cell in proportion, as if its values were spread evenly: what is wrong with "
+    "that is in neither errors nor intervals."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +93,15 @@ class Answer:
         }
 
     def to_arrow(self) -> pa.Table:
-        """Return the rows as an Arrow table, with a column for each column that was counted by."""
+        """Return the rows as an Arrow table, with a column for each column that was counted by.
+
+        A figure whose name is taken by such a column has an underscore behind it.
+        """
         lines = np.repeat(np.arange(len(self.cells)), len(self.values))
-        by = {each.column: [self.cells[line][each.column] for line in lines] for each in self.question.by}
-        shown = {name: pa.array(_alike(cells)) for name, cells in by.items()}
+        names = [each.column for each in self.question.by]
+        columns: dict[str, pa.Array] = {
+            name: pa.array(_alike([cell[name] for cell in self.cells])).take(pa.array(lines)) for name in names
+        }
         records = self.records[lines]
         counts = self.counts.reshape(-1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -99,8 +113,11 @@ class Answer:
                 "high": self.high.reshape(-1),
                 "records": records,
             }
-        value = {"value": pa.array(_alike(self.values * len(self.cells)))}
-        return pa.table(shown | value | {name: pa.array(column) for name, column in figures.items()})
+        told = pa.array(_alike(self.values)).take(pa.array(np.tile(np.arange(len(self.values)), len(self.cells))))
+        columns[_free("value", names)] = told
+        for name, column in figures.items():
+            columns[_free(name, names)] = pa.array(column, mask=~np.isfinite(column))
+        return pa.table(columns)
 
     def __repr__(self) -> str:
         return (
@@ -113,6 +130,12 @@ def _alike(cells: Sequence[Any]) -> list[Any]:
     """Return cells of one type, as text where they are of several."""
     kinds = {type(cell) for cell in cells if cell is not None}
     return list(cells) if len(kinds) < 2 else [None if cell is None else str(cell) for cell in cells]
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _figure(value: float) -> float | None:
@@ -142,12 +165,16 @@ def answer(
     listener = progress or silent
     method = str(certificate["method"]["name"])
     hidden = mechanism(certificate)
-    if question.of in hidden and method == "dummies":
+    if question.of not in hidden:
+        _only(estimator, eps, ("spread",))
+        return _spread(table, certificate, question, method, level, trees or {})
+    if method == "dummies":
         return _from_sets(table, hidden[question.of], question, estimator, eps, level, separator, listener)
-    _only(estimator, eps, ("groups",) if method == "anatomy" and question.of in hidden else ("spread",))
-    if method == "anatomy" and question.of in hidden:
+    if method == "anatomy":
+        _only(estimator, eps, ("groups",))
         return _from_groups(table, second, hidden[question.of], question, level)
-    return _spread(table, certificate, question, method, level, trees or {})
+    what = f"column '{question.of}' was hidden by {method}, from which nothing can be estimated here."
+    raise UnsupportedError(what)
 
 
 def mechanism(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -165,12 +192,31 @@ def _only(estimator: str | None, eps: float | None, allowed: Sequence[str]) -> N
         raise ParameterError(Problem("eps", "belongs to the estimator bayes."))
 
 
-def _told(facts: Mapping[str, Any], name: str) -> tuple[int, list[Any]]:
-    least, values = facts.get("l"), facts.get("values")
-    if not isinstance(least, int) or not isinstance(values, list) or not 1 <= least <= len(values):
-        where = f"certificate.mechanism.columns.{name}"
-        raise DataError(Problem(where, "does not tell l and the values of the column."))
-    return least, values
+def _told(facts: Any, name: str) -> tuple[int, list[Any]]:
+    """Return l and the domain of a hidden column, as its certificate tells them."""
+    least, values = (facts.get("l"), facts.get("values")) if isinstance(facts, Mapping) else (None, None)
+    whole = isinstance(least, int) and not isinstance(least, bool)
+    known = isinstance(values, list) and all(value is None or isinstance(value, str | int | float) for value in values)
+    if not whole or not known or not 1 <= least <= len(values):  # type: ignore[operator, arg-type]
+        raise _damaged(name, "does not tell l and the values of the column.")
+    return least, values  # type: ignore[return-value]
+
+
+def _damaged(name: str, what: str) -> DataError:
+    return DataError(Problem(f"certificate.mechanism.columns.{name}", what, "is the certificate whole?"))
+
+
+def _factors(facts: Mapping[str, Any], name: str, least: int, values: int) -> Floats | None:
+    """Return what dummies that were not drawn alike change in the likelihood of each value; None if they were."""
+    weights = facts.get("weights")
+    if weights is None:
+        return None
+    numbers = isinstance(weights, list) and all(isinstance(each, int | float) for each in weights)
+    if not numbers or len(weights) != values or not all(0 < each < math.inf for each in weights):
+        raise _damaged(name, "does not tell a weight above 0 for each of its values.")
+    from sudare.kernels.drawing import log_factors
+
+    return np.asarray(log_factors(np.asarray(weights, dtype=np.float64), least), dtype=np.float64)
 
 
 def _from_sets(
@@ -188,19 +234,14 @@ def _from_sets(
     cells = cells_of(table, question)
     sets = read_sets(table.column(question.of), question.of, least, values, separator)
     chosen = estimator or DEFAULT
-    weights = facts.get("weights")
-    more: dict[str, Any] = {}
-    if weights is not None:
-        from sudare.kernels.drawing import log_factors
-
-        more["log_factors"] = log_factors(np.asarray(weights, dtype=np.float64), least)
     found = from_sets(
         cells.of_record, sets, len(values), len(cells.labels), estimator=chosen, eps=eps, level=level,
-        progress=listener, **more,
+        log_factors=_factors(facts, question.of, least, len(values)), progress=listener,
     )  # fmt: skip
     notes = ["Sets show the whole domain, so that nothing can be told."] if least == len(values) > 1 else []
+    told = [plain_value(value) for value in values]
     return Answer(
-        question, "dummies", chosen, level, cells.labels, values, found.records.astype(np.float64), found.counts,
+        question, "dummies", chosen, level, cells.labels, told, found.records.astype(np.float64), found.counts,
         found.se, found.low, found.high, tuple(notes),
     )  # fmt: skip
 
@@ -210,30 +251,50 @@ def read_sets(
 ) -> NDArray[np.uint32]:
     """Return sets as codes of the domain, a line of ``least`` for each record."""
     parts = []
-    domain = pa.array(values)
     for chunk in cells.chunks:
         lists = chunk
         if not pa.types.is_nested(chunk.type):
-            lists = pc.split_pattern(chunk.cast(pa.string()), separator or ",")
+            # a set of nothing but a missing value is an empty field
+            lists = pc.split_pattern(chunk.cast(pa.string()).fill_null(""), separator or ",")
         flat = lists.flatten()
-        if pa.types.is_dictionary(flat.type):
-            flat = flat.cast(flat.type.value_type)
-        if not pa.types.is_nested(chunk.type):
-            flat = pc.if_else(pc.equal(flat, ""), pa.scalar(None, flat.type), flat)
-        codes = pc.index_in(_as(flat, domain.type, name), domain)
-        if codes.null_count or len(codes) != least * len(lists) or lists.null_count:
+        codes = _codes(flat, values, name, blank=lists is not chunk)
+        lengths = pc.list_value_length(lists)
+        if codes.null_count or lengths.null_count or not pc.all(pc.equal(lengths, least), min_count=0).as_py():
             what = f"column '{name}' does not show sets of {least} of the values that the certificate tells."
-            raise DataError(Problem("release", what, "is this the certificate of this release?"))
+            hint = "is this its certificate? If its sets are text, and not with commas, give the policy as well."
+            raise DataError(Problem("release", what, hint))
         parts.append(codes.to_numpy().astype(np.uint32).reshape(-1, least))
     return np.concatenate(parts) if parts else np.zeros((0, least), dtype=np.uint32)
 
 
-def _as(values: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
+def _codes(shown: pa.Array, values: list[Any], name: str, *, blank: bool = False) -> pa.Array:
+    """Return the place of each shown value in the domain, null where it has none; ``blank``: an empty text is missing.
+
+    Certificates tell numbers as numbers and all else as text, files and frames show them in many types.
+    """
+    if pa.types.is_dictionary(shown.type):
+        if shown.null_count:  # a missing value may be one of the domain
+            return _codes(shown.cast(shown.type.value_type), values, name, blank=blank)
+        return _codes(shown.dictionary, values, name, blank=blank).take(shown.indices)
+    if pa.types.is_floating(shown.type):  # which is how some frames say that a number is missing
+        shown = pc.if_else(pc.is_nan(shown), pa.scalar(None, shown.type), shown)
     try:
-        return values.cast(kind)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        domain, kind = pa.array(values), shown.type
+        typed = pa.types.is_string(domain.type) and (pa.types.is_temporal(kind) or pa.types.is_boolean(kind))
+        if typed or pa.types.is_null(domain.type):
+            domain = domain.cast(kind)
+        else:
+            shown = pc.if_else(pc.equal(shown, ""), pa.scalar(None, kind), shown) if blank else shown
+            shown = shown.cast(domain.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         what = f"column '{name}' holds other values than the certificate tells."
         raise DataError(Problem("release", what, "is this the certificate of this release?")) from None
+    found = pc.index_in(shown, domain)
+    if found.null_count and pa.types.is_string(domain.type) and pa.types.is_string(shown.type):
+        with suppress(pa.ArrowInvalid):  # the same times, with other digits of a second
+            kind = pa.timestamp("ns")
+            found = pc.index_in(shown.cast(kind), domain.cast(kind))
+    return found
 
 
 def _from_groups(
@@ -247,34 +308,58 @@ def _from_groups(
         raise DataError(Problem("release", "its second table, of sensitive values by group, is not there."))
     _, values = _told(facts, question.of)
     cells = cells_of(table, question)
-    group = table.column("group").combine_chunks().cast(pa.int64()).to_numpy()
-    of_group = second.column("group").combine_chunks().cast(pa.int64()).to_numpy()
-    domain = pa.array(values)
+    group, _ = _whole(table, "group")
+    of_group, amount = _whole(second, "group", "count")
+    if question.of not in second.column_names:
+        raise DataError(Problem("release", f"its second table does not have the column '{question.of}'."))
     told = second.column(question.of).combine_chunks()
-    told = told.cast(told.type.value_type) if pa.types.is_dictionary(told.type) else told
-    codes = pc.index_in(_as(told, domain.type, question.of), domain)
+    codes = _codes(told.combine_chunks() if isinstance(told, pa.ChunkedArray) else told, values, question.of)
     if codes.null_count:
         raise DataError(Problem("release", "its second table has values that the certificate does not tell."))
-    amount = second.column("count").combine_chunks().cast(pa.float64()).to_numpy()
     most = int(max(group.max(initial=0), of_group.max(initial=0))) + 1
     size = np.bincount(of_group, amount, most)
     inside = cells.of_record >= 0
     pairs, n = np.unique(cells.of_record[inside] * most + group[inside], return_counts=True)
     cell, own = pairs // most, pairs % most
+    if np.any(size[own] < n):
+        raise DataError(Problem("release", "its two tables do not belong together."))
     order = np.argsort(of_group, kind="stable")
     begin = np.searchsorted(of_group[order], np.arange(most + 1))
     length = np.diff(begin)[own]
     at = order[np.repeat(begin[own] - np.cumsum(length) + length, length) + np.arange(int(length.sum()))]
     of = np.repeat(np.arange(len(pairs)), length)
-    share = amount[at] / size[own[of]]
-    left = np.maximum(size[own[of]] - n[of], 0) / np.maximum(size[own[of]] - 1, 1)
+    drawn, whole, held = n[of], size[own[of]], amount[at]
+    share = held / whole
     place = cell[of] * len(values) + codes.to_numpy()[at]
     shape = (len(cells.labels), len(values))
-    cellwise = np.bincount(place, n[of] * share, math.prod(shape)).astype(np.float64)
-    variance = np.bincount(place, n[of] * share * (1 - share) * left, math.prod(shape)).astype(np.float64)
-    records = np.bincount(cells.of_record[inside], minlength=shape[0]).astype(np.float64)
-    return _normal(question, "anatomy", "groups", level, cells, values, records, cellwise.reshape(shape),
-                   variance.reshape(shape))  # fmt: skip
+
+    def total(weights: NDArray[Any]) -> Floats:
+        summed: Floats = np.bincount(place, weights, math.prod(shape)).astype(np.float64).reshape(shape)
+        return summed
+
+    found = Counted(
+        np.bincount(cells.of_record[inside], minlength=shape[0]).astype(np.float64),
+        total(drawn * share),
+        total(drawn * share * (1 - share) * (whole - drawn) / np.maximum(whole - 1, 1)),
+        total(np.maximum(held - (whole - drawn), 0)),
+        total(np.minimum(held, drawn)),
+    )
+    shown = [plain_value(value) for value in values]
+    return _normal(question, "anatomy", "groups", level, cells.labels, shown, found, GROUPS)
+
+
+def _whole(table: pa.Table, first: str, second: str | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return one or two columns of whole numbers from 0, or raise."""
+    try:
+        found = [
+            table.column(name).combine_chunks().cast(pa.int64()).to_numpy()
+            for name in (first, second or first)
+        ]  # fmt: skip
+    except (KeyError, ValueError, pa.ArrowException):
+        found = []
+    if not found or any(len(column) and column.min() < 0 for column in found):
+        raise DataError(Problem("release", "it does not have the groups that its certificate speaks of."))
+    return found[0], found[1]
 
 
 def _spread(
@@ -290,21 +375,16 @@ def _spread(
     if question.of in generalized:
         what = f"column '{question.of}' is generalized; counts can be estimated of columns that stand as they were."
         raise DataError(Problem("of", what, "count by it instead."))
-    for name in {each.column for each in question.by} | set(question.where):
-        if pa.types.is_nested(table.schema.field(name).type):
-            raise DataError(Problem("by", f"column '{name}' shows sets of items, which cannot be counted by."))
+    sets = set(certificate.get("item_sets") or ())
+    for where, names in (("of", [question.of]), ("by", [by.column for by in question.by]), ("where", question.where)):
+        for name in names:
+            if name in sets:
+                raise DataError(Problem(where, f"column '{name}' shows sets of items, which cannot be counted."))
     shares = shares_of(table, question, generalized, trees)
     of, values = plain_values(table, question.of)
-    records, counts, variance = counted(shares, of, len(values))
-    spread = bool(np.any(variance > 0))
-    notes = (
-        ("A generalized record counts in each cell in proportion, as if its values were spread evenly: what is wrong "
-         "with that is not in the standard errors.",)
-        if spread
-        else ()
-    )  # fmt: skip
-    cells = Cells(np.zeros(0, dtype=np.int64), shares.labels)
-    return _normal(question, method, "spread", level, cells, values, records, counts, variance, notes)
+    found = counted(shares, of, len(values))
+    notes = SPREAD if bool(np.any(found.variance > 0)) else ""
+    return _normal(question, method, "spread", level, shares.labels, values, found, notes)
 
 
 def _normal(
@@ -312,14 +392,20 @@ def _normal(
     method: str,
     estimator: str,
     level: float,
-    cells: Cells,
+    cells: list[dict[str, Any]],
     values: list[Any],
-    records: Floats,
-    counts: Floats,
-    variance: Floats,
-    notes: tuple[str, ...] = (),
+    found: Counted,
+    note: str,
 ) -> Answer:
-    se = np.sqrt(np.maximum(variance, 0.0))
-    reach = NormalDist().inv_cdf(0.5 + level / 2) * se
-    low, high = np.maximum(counts - reach, 0.0), np.minimum(counts + reach, records[:, None])
-    return Answer(question, method, estimator, level, cells.labels, values, records, counts, se, low, high, notes)
+    """Return an answer with intervals by the normal distribution, within what is certain.
+
+    Counts are whole: half a record more on either side makes the intervals hold for small ones, too.
+    """
+    se = np.sqrt(np.maximum(found.variance, 0.0))
+    reach = np.where(se > 0, NormalDist().inv_cdf(0.5 + level / 2) * se + 0.5, 0.0)
+    low, high = np.maximum(found.counts - reach, found.least), np.minimum(found.counts + reach, found.most)
+    notes = (note,) if note else ()
+    return Answer(
+        question, method, estimator, level, cells, values, found.records, found.counts, se,
+        np.minimum(low, found.counts), np.maximum(high, found.counts), notes,
+    )  # fmt: skip

@@ -51,16 +51,17 @@ def ask(of: str, by: Any, where: Any, released: Sequence[str], *, hidden: Sequen
 
     ``released`` are the columns that there are; those with ``hidden`` values can be asked for, and not counted by.
 
-    ``by`` lists columns, each as its name, or with a width of bands ("age:10") or a unit of dates ("born:year").
-    ``where`` gives for a column the values that count, or a pair or ``Range`` of two ends; in text "F,M" or "20..39".
+    ``by`` lists columns, each as its name, or with a width of bands ("age:10") or a unit of dates ("born:year"); in
+    one text they have commas between them. ``where`` gives for a column the values that count, or a pair or ``Range``
+    of two ends; in text "sex=F,M" or "age=20..39", and "sex=" for missing values.
     """
     problems: list[Problem] = []
-    asked = [by] if isinstance(by, str | By) else list(by or ())
-    columns = [_by(each, released, problems) for each in asked]
+    columns = [_by(each, released, problems) for each in _listed(by, released, problems)]
     known = [each for each in columns if each is not None]
     conditions = _conditions(where, released, problems)
     if not isinstance(of, str) or of not in released:
         problems.append(_unknown("of", of, released))
+        raise ParameterError(problems)
     names = [each.column for each in known]
     problems += [
         Problem("by", f"column '{name}' is named twice.") for name in dict.fromkeys(names) if names.count(name) > 1
@@ -79,36 +80,68 @@ def ask(of: str, by: Any, where: Any, released: Sequence[str], *, hidden: Sequen
     return Question(of, tuple(known), conditions)
 
 
+def _listed(by: Any, released: Sequence[str], problems: list[Problem]) -> list[Any]:
+    """Return the columns to count by, each by itself; a text is cut at commas, but never inside a column's name."""
+    if by is None or isinstance(by, By):
+        return [] if by is None else [by]
+    if not isinstance(by, str):
+        if not isinstance(by, Iterable):
+            problems.append(Problem("by", f"is a list of columns; got {type(by).__name__}."))
+            return []
+        return list(by)
+    found, pieces = [], by.split(",")
+    while pieces:
+        size = len(pieces)
+        while size > 1 and not _is_known(",".join(pieces[:size]).strip(), released):
+            size -= 1
+        found.append(",".join(pieces[:size]).strip())
+        pieces = pieces[size:]
+    return found
+
+
+def _is_known(text: str, released: Sequence[str]) -> bool:
+    name, mark, word = text.rpartition(":")
+    return text in released or (bool(mark) and "," not in word and name in released)
+
+
 def _by(given: Any, released: Sequence[str], problems: list[Problem]) -> By | None:
+    if isinstance(given, By) and given.column in released:
+        return given if _is_sound(given, problems) else None
     if isinstance(given, By):
-        given = given if given.column in released else given.column
-    if isinstance(given, By):
-        return given
+        problems.append(_unknown("by", given.column, released))
+        return None
     if isinstance(given, str) and given in released:
         return By(given)
     name, mark, word = str(given).rpartition(":")
     if not mark or name not in released:
-        problems.append(_unknown("by", name if mark and name not in released else given, released))
+        problems.append(_unknown("by", given, released))
         return None
     if word in UNITS:
         return By(name, unit=word)
     try:
-        width = float(word)
+        made = By(name, width=float(word))
     except ValueError:
-        width = math.nan
-    if not (math.isfinite(width) and width > 0):
-        what = f"'{word}' is no width of bands: a number above 0, or {', '.join(UNITS)} for dates."
-        problems.append(Problem("by", what, f"write {name}:10, or {name} alone for each value."))
-        return None
-    return By(name, width=width)
+        made = By(name, width=math.nan)
+    return made if _is_sound(made, problems, word) else None
+
+
+def _is_sound(by: By, problems: list[Problem], word: str | None = None) -> bool:
+    """Say whether the bands of a column can be made, and note down what is wrong with them."""
+    width = by.width
+    number = width is None or (isinstance(width, int | float) and not isinstance(width, bool))
+    if number and (width is None or (math.isfinite(width) and width > 0)) and by.unit in (None, *UNITS):
+        return True
+    told = by.unit if width is None else width
+    what = (
+        f"'{told if word is None else word}' is no width of bands: a number above 0, or {', '.join(UNITS)} for dates."
+    )
+    problems.append(Problem("by", what, f"write {by.column}:10, or {by.column} alone for each value."))
+    return False
 
 
 def _conditions(where: Any, released: Sequence[str], problems: list[Problem]) -> dict[str, Any]:
-    if isinstance(where, str):
-        where = [where]
     found: dict[str, Any] = {}
-    pairs: Iterable[Any] = where.items() if isinstance(where, Mapping) else (_pair(text) for text in where or ())
-    for name, wanted in pairs:
+    for name, wanted in _pairs(where, released, problems):
         if wanted is None:
             problems.append(Problem("where", f"'{name}' is no condition.", "write column=value, or column=20..39."))
         elif name not in released:
@@ -120,9 +153,25 @@ def _conditions(where: Any, released: Sequence[str], problems: list[Problem]) ->
     return found
 
 
-def _pair(text: Any) -> tuple[str, str | None]:
-    name, mark, wanted = str(text).partition("=")
-    return name, wanted if mark else None
+def _pairs(where: Any, released: Sequence[str], problems: list[Problem]) -> Iterable[tuple[Any, Any]]:
+    if where is None:
+        return []
+    if isinstance(where, Mapping):
+        return list(where.items())
+    if not isinstance(where, Iterable):
+        problems.append(Problem("where", f"is a mapping, or a list of texts; got {type(where).__name__}."))
+        return []
+    return [_pair(str(text), released) for text in ([where] if isinstance(where, str) else where)]
+
+
+def _pair(text: str, released: Sequence[str]) -> tuple[str, str | None]:
+    """Cut a condition where its column ends; names may hold an equals sign, and the longest that is known counts."""
+    known = [name for name in released if text.startswith(f"{name}=")]
+    if known:
+        name = max(known, key=len)
+        return name, text[len(name) + 1 :]
+    name, mark, wanted = text.partition("=")
+    return name.strip(), wanted if mark else None
 
 
 def _wanted(given: Any) -> Range | tuple[str | None, ...]:
@@ -132,12 +181,22 @@ def _wanted(given: Any) -> Range | tuple[str | None, ...]:
         ends = _RANGE.match(given)
         if ends is not None:
             return Range(*(end.strip() or None for end in ends.groups()))
-        return tuple(given.split(","))
-    if isinstance(given, tuple) and len(given) == 2 and all(not isinstance(end, str) for end in given):
+        # nobody can write a missing value as text: nothing at all is the nearest
+        words = [word for each in given.split(",") for word in ((each, each.strip()) if each else ("", None))]
+        return tuple(dict.fromkeys(words))
+    if isinstance(given, tuple) and len(given) == 2 and not any(isinstance(end, str | bool) for end in given):
         return Range(*given)
     if isinstance(given, Iterable):
-        return tuple(None if each is None else str(each) for each in given)
-    return (str(given),)
+        return tuple(_text(each) for each in given)
+    return (_text(given),)
+
+
+def _text(value: Any) -> str | None:
+    """Return a value as the text that it is compared by."""
+    if value is None or value != value:
+        return None
+    text = str(value)
+    return text.lower() if not isinstance(value, str) and text in ("True", "False") else text
 
 
 def _unknown(where: str, name: Any, released: Sequence[str]) -> Problem:

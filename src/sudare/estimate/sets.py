@@ -25,6 +25,11 @@ would take long). That of ``em-shrunk`` holds on average over cells and values, 
 The intervals rest on W alone, whatever the estimator: they hold the true count with the probability asked for, rare
 values and small cells included, and are widened where they would not hold the estimate.
 
+Where dummies are drawn with unequal weights, a set speaks for each of its values in proportion to a factor, and what
+holds a value by chance depends on the truth that it accompanies. ``em`` and ``em-shrunk`` allow for both; the other two
+know neither. An interval then takes the other values to be as frequent as estimated: that hardly changes how often
+sets hold a value by chance, and is the only thing the intervals take from an estimate.
+
 Reference: Journal of the Information Processing Society of Japan 56(5), 1377-1387 (2015).
 """
 
@@ -43,7 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError, UnsupportedError, did_you_mean
-from sudare.kernels import bounding, estimating
+from sudare.kernels import bounding, drawing, estimating
 from sudare.kernels.classes import count_classes, sort_by_class
 from sudare.progress import Listener, silent
 
@@ -66,6 +71,9 @@ MOST_ROUNDS = 1_000_000  # of the paper's iteration in a cell
 SURE = 2.0  # standard deviations by which a cell has to differ from the others before it is treated differently
 ENOUGH = 30  # records of a cell from which on that is looked at
 MOST_PSEUDO = 1e6  # of a cell: beyond, rounding would hide how far from the maximum a solution is
+WIDEST = 60.0  # difference of two logarithms of factors: products of eight of their shares still are numbers
+MOST_WEIGHTS = 5_000  # different ones, whose probabilities given each other are held
+RECOVERED = 1e-9  # error of the logarithm of a weight that is found from its factor
 LIFTS = 257  # entries of the table that limits near 0 are made with
 
 
@@ -88,6 +96,27 @@ class Estimates:
 
 
 @dataclass(frozen=True)
+class _Inclusion:
+    """How likely a set is to hold values that are not the truth, where dummies are drawn with weights.
+
+    It depends on the weights of both values alone. ``kinds`` numbers the weights of the values, and ``given[a, b]`` is
+    the probability that a set holds a value of weight b if the truth is another one of weight a.
+    """
+
+    kinds: Ints
+    given: Floats
+
+    def rates(self, counts: Floats) -> Floats:
+        """Return with what probability a set of another value holds each value, in cells with these counts."""
+        counts = counts + 1 / counts.shape[1]  # one record more, so that there always is another value
+        of_kind = np.zeros((len(counts), len(self.given)))
+        np.add.at(of_kind.T, self.kinds, counts.T)
+        held = (of_kind @ self.given)[:, self.kinds] - counts * np.diag(self.given)[self.kinds]
+        others = counts.sum(axis=1, keepdims=True) - counts
+        return np.asarray(np.clip(held / others, 1e-12, 1 - 1e-12))
+
+
+@dataclass(frozen=True)
 class _Problem:
     """The sets, sorted into cells, and what belongs to them."""
 
@@ -95,6 +124,7 @@ class _Problem:
     records: Ints
     values: int
     progress: Listener
+    inclusion: _Inclusion | None = None
 
     @property
     def chosen(self) -> int:
@@ -103,15 +133,19 @@ class _Problem:
 
     @property
     def rate(self) -> float:
-        """Return the probability that a set holds a value that is not the truth."""
+        """Return the probability that a set holds a value that is not the truth, if all values are alike."""
         return (self.chosen - 1) / (self.values - 1)
+
+    def rates(self, counts: Floats) -> Floats:
+        """Return that probability for each value, in a line for each line of counts, or one line for all of them."""
+        return self.inclusion.rates(counts) if self.inclusion else np.full((1, self.values), self.rate)
 
     def table(self) -> _Problem:
         """Return the problem whose only cell is all records, those in no cell included."""
         rows = len(self.cells.sets)
         starts = np.array([0, rows], dtype=np.int64)
-        cells = estimating.Cells(self.cells.sets, np.arange(rows), starts)
-        return _Problem(cells, np.diff(starts), self.values, silent)
+        cells = estimating.Cells(self.cells.sets, np.arange(rows), starts, self.cells.factors)
+        return _Problem(cells, np.diff(starts), self.values, silent, self.inclusion)
 
     def empty(self, dtype: type = np.float64) -> NDArray[Any]:
         return np.zeros((len(self.records), self.values), dtype=dtype)
@@ -137,6 +171,7 @@ def from_sets(
     estimator: str = DEFAULT,
     eps: float | None = None,
     level: float = 0.95,
+    log_factors: Floats | None = None,
     progress: Listener | None = None,
 ) -> Estimates:
     """Estimate how many records of each cell have each value.
@@ -144,10 +179,13 @@ def from_sets(
     ``cells`` has the number of each record's cell, below ``count``, or -1: then it is in none, and only adds to what
     is known of the whole table. ``sets`` has a line of l different codes below ``values`` for each record. The order
     of the records makes no difference beyond rounding. ``eps`` is for ``bayes`` alone; ``level`` is how often the
-    limits shall hold the true count.
+    limits shall hold the true count. ``log_factors`` is for sets whose dummies were drawn with weights: the logarithm
+    of what the likelihood of each value is in proportion to (:func:`sudare.kernels.drawing.log_factors`).
     """
     _check(cells, sets, values, count, estimator, eps, level)
-    problem = _sorted(cells, sets, values, count, progress or silent)
+    if log_factors is not None:
+        _check_factors(log_factors, values, estimator)
+    problem = _sorted(cells, sets, values, count, log_factors, progress or silent)
     if problem.chosen == values and values > 1:
         return _nothing_known(problem)
     holding = problem.empty(np.int32)
@@ -159,20 +197,23 @@ def from_sets(
     counts = problem.empty()
     if estimator == "closed-form":
         _project(problem, holding, counts)
-        spread = _chance(problem, holding, counts)
+        rates = problem.rates(counts)
+        spread = _chance(problem, rates, holding, counts)
     elif estimator == "bayes":
         _iterate(problem, holding, PAPER_EPS if eps is None else eps, counts, rounds)
-        spread = _chance(problem, holding, counts)
+        rates = problem.rates(counts)
+        spread = _chance(problem, rates, holding, counts)
     else:
         prior = _learn(problem, holding) if estimator == "em-shrunk" else _evenly(problem, np.zeros(count))
         found = estimating.Found(counts, problem.empty(), np.zeros(count, dtype=np.bool_), rounds)
         _maximise(problem, prior, GAP, found)
-        spread = _limit(problem, prior, _chance(problem, holding, counts), found)
+        rates = problem.rates(counts)
+        spread = _limit(problem, prior, _chance(problem, rates, holding, counts), found)
     low, high = problem.empty(), problem.empty()
     lifts = _lifts(level)
 
     def bound(first: int, last: int) -> None:
-        bounding.bound_cells(holding, problem.records, problem.rate, lifts, 1 - level, first, last, counts, low, high)
+        bounding.bound_cells(holding, problem.records, rates, lifts, 1 - level, first, last, counts, low, high)
 
     problem.each(bound)
     return Estimates(problem.records, counts, np.sqrt(spread, out=spread), low, high, int(rounds.max(initial=0)))
@@ -209,7 +250,23 @@ def _check(
         )
 
 
-def _sorted(cells: NDArray[Any], sets: NDArray[Any], values: int, count: int, progress: Listener) -> _Problem:
+def _check_factors(log_factors: Floats, values: int, estimator: str) -> None:
+    if estimator not in ("em", "em-shrunk"):
+        raise UnsupportedError(
+            f"the estimator '{estimator}' takes all dummies to be equally likely, and these were drawn with weights.",
+            hint="use em or em-shrunk.",
+        )
+    if log_factors.shape != (values,) or not np.isfinite(log_factors).all():
+        raise ParameterError(f"there are factors of shape {log_factors.shape}; every value needs one that is finite.")
+    if np.ptp(log_factors) > WIDEST:
+        raise ParameterError(
+            f"the logarithms of the factors differ by {np.ptp(log_factors):.3g}; they may by {WIDEST:g}."
+        )
+
+
+def _sorted(
+    cells: NDArray[Any], sets: NDArray[Any], values: int, count: int, log_factors: Floats | None, progress: Listener
+) -> _Problem:
     cells = np.ascontiguousarray(cells, dtype=np.int64)
     sets = np.ascontiguousarray(sets, dtype=np.uint32)  # one type, so that kernels are compiled once
     if estimating.same_twice(sets):
@@ -219,7 +276,49 @@ def _sorted(cells: NDArray[Any], sets: NDArray[Any], values: int, count: int, pr
     np.cumsum(records, out=starts[1:])
     order = np.empty(int(starts[-1]), dtype=np.int64)
     sort_by_class(cells, starts[:-1], order)
-    return _Problem(estimating.Cells(sets, order, starts), records, values, progress)
+    if log_factors is None or not 1 < sets.shape[1] < values:
+        return _Problem(estimating.Cells(sets, order, starts), records, values, progress)
+    factors = np.exp(log_factors - log_factors.min())  # from 1 on: shares times these are no smaller than shares
+    inclusion = _inclusion(np.asarray(log_factors, dtype=np.float64), sets.shape[1])
+    return _Problem(estimating.Cells(sets, order, starts, factors), records, values, progress, inclusion)
+
+
+def _shares(log_factors: Floats, width: int) -> Floats:
+    """Return how likely each value is to be among ``width`` that are drawn by weights with these factors."""
+    within = np.exp(log_factors.min() - log_factors)
+    return np.asarray(width * within / within.sum())
+
+
+def _inclusion(log_factors: Floats, width: int) -> _Inclusion:
+    """Return how likely sets are to hold each value, given each truth.
+
+    The factors are inverse to how likely values are in sets that are drawn by the weights alone, and these determine
+    the weights (Chen, Dempster, Liu 1994). Given a truth, the dummies are such a set of the other values.
+    """
+    wanted = _shares(log_factors, width)
+    if not wanted.max() < 1:
+        raise ParameterError(f"no weights have such factors in sets of {width} of {len(log_factors)} values.")
+    aim = np.log(wanted) - np.log1p(-wanted)
+    logs, moved = aim - aim.max(), np.inf
+    for _ in range(1000):
+        if moved < RECOVERED:
+            break
+        got = np.minimum(_shares(drawing.log_factors(np.exp(logs), width), width), 1 - 1e-15)
+        step = aim - np.log(got) + np.log1p(-got)
+        moved = np.abs(step).max()
+        logs += step
+        logs -= logs.max()
+    _, first, kinds = np.unique(np.round(logs, 6), return_index=True, return_inverse=True)
+    if len(first) > MOST_WEIGHTS:
+        raise UnsupportedError(
+            f"{len(first):,} different weights are more than {MOST_WEIGHTS:,}, which would not fit into memory.",
+            hint="draw dummies with rounded weights.",
+        )
+    weights, given = np.exp(logs), np.zeros((len(first), len(first)))
+    for kind, truth in enumerate(first):
+        held = _shares(drawing.log_factors(np.delete(weights, truth), width - 1), width - 1)
+        given[kind, np.delete(kinds, truth)] = held
+    return _Inclusion(kinds, given)
 
 
 def _nothing_known(problem: _Problem) -> Estimates:
@@ -254,16 +353,16 @@ def _maximise(problem: _Problem, prior: estimating.Prior, gap: float, found: est
     problem.each(work, "estimate")
 
 
-def _chance(problem: _Problem, holding: NDArray[np.int32], counts: Floats) -> Floats:
+def _chance(problem: _Problem, rates: Floats, holding: NDArray[np.int32], counts: Floats) -> Floats:
     """Return the variance of the unbiased estimate, if the counts are these; a value that no set holds has none.
 
     It is that among the values which are shown: in a large domain most are not, and few of those that are are true.
     """
     sizes = problem.records[:, None]
-    shown = -np.expm1(np.maximum(sizes, 1) * math.log1p(-problem.rate))
-    spread = np.maximum(sizes - counts, 0.0) * (problem.rate / (1 - problem.rate)) / shown
+    shown = -np.expm1(np.maximum(sizes, 1) * np.log1p(-rates))
+    spread = np.maximum(sizes - counts, 0.0) * (rates / (1 - rates)) / shown
     spread[holding == 0] = 0.0
-    return spread
+    return np.asarray(spread)
 
 
 def _limit(problem: _Problem, prior: estimating.Prior, chance: Floats, found: estimating.Found) -> Floats:
@@ -300,48 +399,58 @@ def _learn(problem: _Problem, holding: NDArray[np.int32]) -> estimating.Prior:
         return _evenly(problem, np.zeros(len(problem.records)))
     whole, uniform = table.empty(np.int32), np.full(values, 1 / values)
     table.each(lambda first, last: estimating.count_by_cell(table.cells, first, last, whole))
-    pseudo = _strength(table, whole, uniform, 0)
     found = estimating.Found(table.empty(), table.empty(), np.zeros(1, dtype=np.bool_), np.zeros(1, dtype=np.int64))
+    if problem.inclusion:  # what the sets alone say of the table tells what they hold by chance
+        _maximise(table, _evenly(table, np.zeros(1)), TABLE_GAP, found)
+    pseudo = _strength(table, table.rates(found.counts)[0], whole, uniform, 0)
     _maximise(table, _evenly(table, pseudo), TABLE_GAP, found)
     shares = (found.counts[0] + pseudo[0] * uniform) / (rows + pseudo[0])
-    part, strength = problem.records / rows, _strength(problem, holding, shares, rows)
+    part, strength = problem.records / rows, _strength(problem, table.rates(found.counts)[0], holding, shares, rows)
     # cells that differ from the table differ from a uniform one as well, however uniform the table may be
     even = part * np.where(part < 1, np.minimum(pseudo[0], strength), pseudo[0]) / values
     return estimating.Prior(shares, strength * (1 - part), even)
 
 
-def _strength(problem: _Problem, holding: NDArray[np.int32], prior: Floats, rows: int) -> Floats:
-    """Return the pseudo-records of each cell, from how far the cells are from a distribution beyond chance.
-
-    If the shares of cells vary about ``prior`` like a Dirichlet distribution with A pseudo-records, the squared
-    distance of the unbiased estimates from it is r = 1 / (1 + A) of the most it could be, plus what chance adds. All
-    cells together tell r, to which its standard error is added, and what is unknown of the prior itself, as it was
-    found from ``rows`` records: so r is too large rather than too small. A cell that is clearly farther away than the
-    others has an r of its own.
-    """
-    rate, sizes = problem.rate, np.maximum(problem.records, 1).astype(np.float64)
-    odds = rate / (1 - rate)
-    concentrated = float(prior @ prior)
-    chance = (1 - prior) * (odds + prior)  # of the share of one record: by the other values, and by who is in the cell
+def _strength(problem: _Problem, rates: Floats, holding: NDArray[np.int32], prior: Floats, rows: int) -> Floats:
+    """Return the pseudo-records of each cell, from the unbiased estimates; see :func:`pseudo_records`."""
+    sizes = np.maximum(problem.records, 1)
     apart = np.empty(len(sizes))
     step = max(1, 4_000_000 // problem.values)
     for first in range(0, len(sizes), step):
         some = slice(first, first + step)
-        shares = (holding[some] / sizes[some, None] - rate) / (1 - rate)
+        shares = (holding[some] / sizes[some, None] - rates) / (1 - rates)
         apart[some] = ((shares - prior) ** 2).sum(axis=1)
+    return pseudo_records(problem.records, apart, prior, (1 - prior) * (rates / (1 - rates)), rows)
+
+
+def pseudo_records(records: Ints, apart: Floats, prior: Floats, noise: Floats, rows: int) -> Floats:
+    """Return the pseudo-records of each cell, from how far the cells are from a distribution beyond chance.
+
+    ``apart`` is the squared distance of the unbiased estimates of a cell's shares from ``prior``, and ``noise`` the
+    variance of such an estimate from a single record whose value is known.
+
+    If the shares of cells vary about ``prior`` like a Dirichlet distribution with A pseudo-records, the squared
+    distance of the unbiased estimates from it is r = 1 / (1 + A) of the most it could be, plus what chance adds. All
+    cells together tell r, to which its standard error is added, and what is unknown of the prior itself, as it was
+    found from ``rows`` records (0: it is known): so r is too large rather than too small. A cell that is clearly
+    farther away than the others has an r of its own.
+    """
+    sizes = np.maximum(records, 1).astype(np.float64)
+    concentrated = float(prior @ prior)
+    chance = noise + prior * (1 - prior)  # of the share of one record: by what is drawn, and by who is in the cell
     excess = apart - chance.sum() / sizes
     error = math.sqrt(2 * float(chance @ chance)) / sizes
     most = (1 - concentrated) * (1 - 1 / sizes)
-    counting = np.where(problem.records > 1, sizes, 0.0)
+    counting = np.where(records > 1, sizes, 0.0)
     scale = float(counting @ most)
     if scale <= 0:
         return np.ones(len(sizes))
     ratio = max(float(counting @ excess) / scale, 0.0) + math.sqrt(float(counting**2 @ error**2)) / scale
     if rows:
-        ratio += odds * (problem.values - 1) / rows / (1 - concentrated)
-    own = np.where(problem.records >= ENOUGH, (excess - SURE * error) / np.where(most > 0, most, 1.0), 0.0)
+        ratio += float(noise.sum()) / rows / (1 - concentrated)
+    own = np.where(records >= ENOUGH, (excess - SURE * error) / np.where(most > 0, most, 1.0), 0.0)
     own = own if rows else np.zeros(1)
-    return 1 / np.clip(np.maximum(ratio, own), 1 / (1 + MOST_PSEUDO), 0.5) - 1
+    return np.asarray(1 / np.clip(np.maximum(ratio, own), 1 / (1 + MOST_PSEUDO), 0.5) - 1)
 
 
 @lru_cache(maxsize=16)

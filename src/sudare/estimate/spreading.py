@@ -1,24 +1,39 @@
 """Generalized columns: a record counts in every cell that its released cell reaches into, in proportion.
 
 An interval of whole numbers counts for each of them alike (72 to 77 counts 1/6 for 73), any other interval by length, a
-set for each of its members, a node of a hierarchy for each leaf below it, and ``*`` for everything there is.
+month or year for each of its days, a set for each of its members, and a node of a hierarchy for each leaf below it.
+``*`` counts for everything there is: from the least to the most where a column shows intervals, and else for each value
+that it shows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.errors import DataError, Problem
-from sudare.estimate.cells import band_label, ends_of, parted
+from sudare.estimate.axes import Axis, Bins, HalfOpen, Wanted, axis_of, half_open, ranges
+from sudare.estimate.cells import (
+    NEAR,
+    Coded,
+    coded,
+    labelled,
+    labels_of,
+    nobody,
+    not_days,
+    not_numbers,
+    numbered,
+    parted,
+    too_many,
+    within,
+)
 from sudare.estimate.questions import By, Question, Range
 from sudare.release import Anything, Choice, Interval, parse_cell
 
@@ -27,10 +42,10 @@ Floats = NDArray[np.float64]
 Trees = Mapping[str, Mapping[str, Sequence[str]]]
 """For columns with a hierarchy, the leaves below each label."""
 
-LONGEST = 20_000
-"""Whole numbers, or days, that an interval may count for one by one."""
 LARGEST = 50_000_000
 """Pairs of a class and a cell, at most."""
+LONGEST = 5_000_000
+"""Pairs of a released cell of one column and what it counts for, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +63,10 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """How classes of records spread over cells: class ``of[j]`` counts ``share[j]`` for cell ``cell[j]``."""
+    """How classes of records spread over cells: class ``of[j]`` counts ``share[j]`` for cell ``cell[j]``.
+
+    ``kind`` is the class of each record.
+    """
 
     kind: Ints
     of: Ints
@@ -57,299 +75,282 @@ class Shares:
     labels: list[dict[str, Any]]
 
 
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What cells hold: records, and of each value the count, its variance, and what it is at least and at most."""
+
+    records: Floats
+    counts: Floats
+    variance: Floats
+    least: Floats
+    most: Floats
+
+
 def shares_of(table: pa.Table, question: Question, generalized: Sequence[str], trees: Trees) -> Shares:
     """Spread the records of a release over the cells that a question asks about."""
     asked: dict[str, By | None] = {each.column: each for each in question.by}
     asked |= {name: None for name in question.where if name not in asked}
-    spreads = [
-        _spread(name, table.column(name), by, question.where.get(name), name in generalized, trees.get(name, {}))
-        for name, by in asked.items()
-    ]
+    spreads = {}
+    for name, by in asked.items():
+        wanted = question.where.get(name)
+        if name in generalized:
+            spreads[name] = _reaching(name, table.column(name), by, wanted, trees.get(name, {}))
+        else:
+            spreads[name] = _as_it_is(coded(name, table.column(name)), by, wanted)
     if not spreads:
         none = np.zeros(1, dtype=np.int64)
         return Shares(np.zeros(table.num_rows, dtype=np.int64), none, none, np.ones(1), [{}])
-    kind, first = _combined(spreads, table.num_rows)
+    room = math.prod(max(len(spread.labels), 1) for spread in spreads.values())
+    if room >= 2**62:
+        raise too_many()
+    kind, first = _combined(list(spreads.values()), table.num_rows)
     of, key, share = np.arange(len(first)), np.zeros(len(first), dtype=np.int64), np.ones(len(first))
-    for spread in spreads:
+    for spread in spreads.values():
         own = spread.kind[first[of]]
         length = np.diff(spread.start)[own]
         if int(length.sum()) > LARGEST:
             raise DataError(Problem("by", "cells reach into too many others.", "count by fewer columns, or in bands."))
-        at = np.repeat(spread.start[own] - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
+        at = _runs(spread.start[own], length)
         of, key, share = np.repeat(of, length), np.repeat(key, length), np.repeat(share, length)
         key = key * max(len(spread.labels), 1) + spread.part[at]
         share = share * spread.share[at]
     if not len(of):
-        raise DataError(Problem("where", "no record of this release is in the cells that were asked for."))
-    found, cell = np.unique(key, return_inverse=True)
-    names = list(asked)
-    labels = []
-    for number in found.tolist():
-        line = {}
-        for name, spread in zip(reversed(names), reversed(spreads), strict=True):
-            number, place = divmod(number, max(len(spread.labels), 1))
-            line[name] = spread.labels[place]
-        labels.append({each.column: line[each.column] for each in question.by})
+        raise nobody()
+    found, cell = numbered(key, room)
+    labels = labelled(found, question, {name: spread.labels for name, spread in spreads.items()})
     return Shares(kind, of, cell, share, labels)
+
+
+def _runs(start: Ints, length: Ints) -> Ints:
+    """Return the places of runs, one run after the other."""
+    return np.asarray(np.repeat(start - np.cumsum(length) + length, length) + np.arange(int(length.sum())))
 
 
 def _combined(spreads: list[Spread], rows: int) -> tuple[Ints, Ints]:
     """Number the combinations of kinds that occur; return that of each record, and one record of each."""
-    key = np.zeros(rows, dtype=np.int64)
+    key, room = np.zeros(rows, dtype=np.int64), 1
     for spread in spreads:
         kinds = len(spread.start)
-        if int(key.max(initial=0)) > 2**62 // kinds:
-            key = np.unique(key, return_inverse=True)[1]
-        key = key * kinds + spread.kind
-    _, first, numbers = np.unique(key, return_index=True, return_inverse=True)
+        if room > 2**62 // kinds:
+            found, key = np.unique(key, return_inverse=True)
+            room = len(found)
+        key, room = key * kinds + spread.kind, room * kinds
+    found, numbers = numbered(key, room)
+    first = np.zeros(len(found), dtype=np.int64)
+    first[numbers] = np.arange(rows)
     return numbers, first
 
 
-def _spread(
-    name: str,
-    cells: pa.ChunkedArray,
-    by: By | None,
-    wanted: Range | tuple[str | None, ...] | None,
-    generalized: bool,
-    leaves: Mapping[str, Sequence[str]],
+def _as_it_is(column: Coded, by: By | None, wanted: Wanted) -> Spread:
+    """Return the spread of a column that stands as it was: each value counts for itself, or not at all."""
+    parts = parted(column, by) if by is not None else None
+    part = np.zeros(len(column.values), dtype=np.int64)
+    if parts is not None:
+        part[column.codes] = parts.of_record
+    keep = np.ones(len(part), dtype=np.bool_) if wanted is None else within(column, wanted)
+    start = np.concatenate(([0], np.cumsum(keep)))
+    return Spread(column.codes, start, part[keep], np.ones(int(keep.sum())), [""] if parts is None else parts.labels)
+
+
+def _reaching(
+    name: str, cells: pa.ChunkedArray, by: By | None, wanted: Wanted, leaves: Mapping[str, Sequence[str]]
 ) -> Spread:
-    texts = cells.cast(pa.string()) if not pa.types.is_string(cells.type) else cells
-    coded = texts.combine_chunks().dictionary_encode(null_encoding="encode")
-    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    kind = coded.indices.to_numpy().astype(np.int64)
-    words = coded.dictionary.to_pylist()
-    told = [parse_cell(word) for word in words] if generalized else list(words)
-    scale = _Scale.of(told)
-    spread: Callable[[Any], Mapping[Any, float]]
-    if scale is not None and not leaves and (by is None or by.width is not None or by.unit is not None or scale.whole):
-        spread = _by_number(name, told, scale, by, wanted)
-    elif isinstance(wanted, Range) or (by is not None and (by.width is not None or by.unit is not None)):
-        raise DataError(Problem("by", f"column '{name}' does not hold numbers or dates, so that it has no bands."))
+    """Return the spread of a generalized column."""
+    column = coded(name, _texts(name, cells))
+    told = [_told(cell, leaves) for cell in _words(column)]
+    bands = by is not None and (by.width is not None or by.unit is not None)
+    axis = axis_of(told, by, wanted)
+    if axis is None and (bands or isinstance(wanted, Range)) and all(isinstance(cell, Anything) for cell in told):
+        what = f"column '{name}' shows nothing in this release: all its cells are '*'."
+        raise DataError(Problem("by" if bands else "where", what, "count by other columns."))
+    if axis is None and bands:
+        assert by is not None
+        raise not_days(name, by.unit) if by.unit is not None else not_numbers(name, "by")
+    if axis is None and isinstance(wanted, Range):
+        raise not_numbers(name, "where")
+    if axis is not None and (bands or by is None or axis.whole):
+        kind, part, share, labels = _by_place(name, axis, told, by, wanted)
+    elif axis is not None and any(isinstance(cell, Interval | HalfOpen) for cell in told):
+        what = f"column '{name}' shows intervals of numbers that are not whole."
+        raise DataError(Problem("by", what, f"give a width of bands: {name}:10."))
     else:
-        spread = _by_value(told, leaves, wanted)
-    entries = [spread(cell) for cell in told]
-    labels = sorted({part for each in entries for part in each}, key=_order)
+        kind, part, share, labels = _by_value(told, leaves, wanted)
     if by is None:
-        entries, labels = [{"": sum(each.values())} if each else {} for each in entries], [""]
-    place = {label: number for number, label in enumerate(labels)}
-    start = np.cumsum([0] + [len(each) for each in entries])
-    part = np.array([place[label] for each in entries for label in each], dtype=np.int64)
-    share = np.array([value for each in entries for value in each.values()], dtype=np.float64)
-    return Spread(kind, start, part, share, [label.shown if isinstance(label, _Bin) else label for label in labels])
+        part, labels = np.zeros_like(part), [""]
+    # each pair once: what a cell counts for a part in several ways is one probability
+    pairs, own = np.unique(kind * max(len(labels), 1) + part, return_inverse=True)
+    total: Floats = np.bincount(own, share, len(pairs)).astype(np.float64)
+    start = np.searchsorted(pairs // max(len(labels), 1), np.arange(len(told) + 1))
+    return Spread(column.codes, start, pairs % max(len(labels), 1), np.minimum(total, 1.0), labels)
 
 
-@dataclass(frozen=True)
-class _Bin:
-    """A part of an axis; it is called ``shown``, and stands where it begins."""
-
-    begin: float
-    shown: Any
-
-
-def _order(label: Any) -> tuple[int, Any]:
-    if label is None:
-        return (2, 0)
-    return (0, label.begin) if isinstance(label, _Bin) else (1, str(label))
+def _texts(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return released cells as text with a mark in front, so that nobody takes them for numbers yet."""
+    plain = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
+    if pa.types.is_nested(plain.type):
+        raise DataError(Problem("by", f"column '{name}' shows sets of items, which cannot be counted by."))
+    mark = pa.scalar(".", pa.large_string())
+    return pc.binary_join_element_wise(mark, plain.cast(pa.large_string()), pa.scalar("", pa.large_string()))
 
 
-@dataclass(frozen=True)
-class _Scale:
-    """An axis of numbers or of days: how text becomes a place on it, and where it begins and ends."""
-
-    place: Callable[[str], float]
-    low: float
-    high: float
-    whole: bool
-    days: bool
-
-    @classmethod
-    def of(cls, told: Sequence[Any]) -> _Scale | None:
-        """Return the axis that all cells lie on; None if they are no numbers and no days."""
-        ends: list[str] = []
-        for cell in told:
-            if isinstance(cell, Choice):
-                ends += [each for each in cell.members if each is not None]
-            elif isinstance(cell, Interval):
-                ends += [cell.low, cell.high]
-            elif isinstance(cell, str):
-                ends.append(cell)
-        for place, days in ((float, False), (_day, True)):
-            try:
-                found = [place(end) for end in ends]
-            except ValueError:
-                continue
-            if found and all(math.isfinite(each) for each in found):
-                whole = days or all(each == math.floor(each) for each in found)
-                return cls(place, min(found), max(found), whole, days)
-        return None
-
-    def ends(self, cell: Any) -> tuple[float, float]:
-        """Return where a cell begins and ends."""
-        if isinstance(cell, Anything):
-            return self.low, self.high
-        if isinstance(cell, Interval):
-            return self.place(cell.low), self.place(cell.high)
-        return self.place(cell), self.place(cell)
+def _words(column: Coded) -> list[str | None]:
+    return [None if word is None else word[1:] for word in column.values.to_pylist()]
 
 
-def _day(text: str) -> float:
-    return float(date.fromisoformat(text[:10]).toordinal())
+def _told(word: str | None, leaves: Mapping[str, Sequence[str]]) -> Any:
+    """Return what a released cell says."""
+    cell = parse_cell(word)
+    if isinstance(cell, Anything) and leaves:
+        return Choice(tuple(dict.fromkeys(leaf for below in leaves.values() for leaf in below)))
+    if isinstance(cell, str) and len(leaves.get(cell, ())) > 1:
+        return Choice(tuple(leaves[cell]))
+    return half_open(cell) or cell if isinstance(cell, str) else cell
 
 
-def _by_number(
-    name: str, told: Sequence[Any], scale: _Scale, by: By | None, wanted: Any
-) -> Callable[[Any], Mapping[Any, float]]:
-    """Return how a cell of numbers or days spreads."""
-    low, high = -math.inf, math.inf
-    if isinstance(wanted, Range):
-        if scale.days:
-            low = -math.inf if wanted.low is None else _day(str(wanted.low))
-            high = math.inf if wanted.high is None else _day(str(wanted.high))
+# -- numbers and days -------------------------------------------------------------------------------------------------
+
+
+def _by_place(
+    name: str, axis: Axis, told: Sequence[Any], by: By | None, wanted: Wanted
+) -> tuple[Ints, Ints, Floats, list[Any]]:
+    """Return for which parts of an axis each cell counts, and how much: kinds, parts, shares, and the parts' names."""
+    kind, begin, end, weight, missing = _pieces(axis, told)
+    bins = Bins(name, axis, by)
+    kinds: list[Ints] = []
+    found, shares = [], []
+    for low, high in ranges(name, axis, wanted):
+        first, last = np.maximum(begin, low), np.minimum(end, high)
+        if axis.whole:
+            first, last = np.ceil(first), np.floor(last)
+        inside = np.flatnonzero((first <= last) & ((first < last) | (begin == end) | axis.whole))
+        first, last = first[inside], last[inside]
+        bottom, top = bins.of(first), bins.of(last)
+        length = (top - bottom + 1).astype(np.int64)
+        if int(length.sum()) + sum(len(each) for each in kinds) > LONGEST:
+            what = f"the cells of column '{name}' reach over too many values."
+            raise DataError(Problem("by", what, f"give a {'unit' if axis.days else 'width'} that is larger."))
+        own = np.repeat(inside, length)
+        bin_ = _runs(bottom, length)
+        left = np.maximum(np.repeat(first, length), bins.begin(bin_))
+        right = np.minimum(np.repeat(last, length), bins.end(bin_))
+        if axis.whole:
+            part = (right - left + 1) / (end[own] - begin[own] + 1)
         else:
-            low, high = ends_of(name, wanted)
-    values = None
-    if isinstance(wanted, tuple):
-        values = {None if each is None else scale.place(each) for each in wanted}
-    width = None if by is None else by.width
-    if width is None and not scale.whole and by is not None:
-        raise DataError(Problem("by", f"column '{name}' has intervals of real numbers.", f"give a width: {name}:10."))
+            long = np.where(end[own] > begin[own], end[own] - begin[own], 1.0)
+            part = np.where(end[own] > begin[own], (right - left) / long, 1.0)
+        some = part > NEAR**2
+        kinds.append(kind[own][some])
+        found.append(bin_[some])
+        shares.append((weight[own] * part)[some])
+    all_bins = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+    names, number = np.unique(all_bins, return_inverse=True)
+    labels = bins.labels(names)
+    every_kind = np.concatenate([np.zeros(0, dtype=np.int64), *kinds])
+    every_share = np.concatenate([np.zeros(0), *shares])
+    if missing and (wanted is None or (isinstance(wanted, tuple) and None in wanted)):
+        labels = [*labels, None]
+        every_kind = np.append(every_kind, list(missing))
+        number = np.append(number, np.full(len(missing), len(names)))
+        every_share = np.append(every_share, list(missing.values()))
+    return every_kind, number, every_share, labels
 
-    def spread(cell: Any) -> Mapping[Any, float]:
-        if cell is None:
-            return {None: 1.0} if (wanted is None or (values is not None and None in values)) else {}
+
+def _pieces(axis: Axis, told: Sequence[Any]) -> tuple[Ints, Floats, Floats, Floats, dict[int, float]]:
+    """Return the intervals that cells consist of, with their weights, and the weight of missing values, by kind."""
+    lines: list[tuple[int, float, float, float]] = []
+    missing: dict[int, float] = {}
+    intervals = any(isinstance(cell, Interval | HalfOpen) for cell in told)
+    seen = _seen(told)
+    for kind, cell in enumerate(told):
+        if isinstance(cell, Interval | HalfOpen):
+            lines.append((kind, axis.span(cell.low)[0], axis.span(cell.high)[1], 1.0))
+        elif isinstance(cell, Anything) and intervals:
+            lines.append((kind, axis.low, axis.high, 1.0))
+        else:
+            members = _members(cell, seen)
+            for each in members:
+                if each is None:
+                    missing[kind] = missing.get(kind, 0.0) + 1 / len(members)
+                else:
+                    lines.append((kind, *axis.span(each), 1 / len(members)))
+    table = np.array(lines, dtype=np.float64).reshape(-1, 4)
+    return table[:, 0].astype(np.int64), table[:, 1], table[:, 2], table[:, 3], missing
+
+
+def _seen(told: Sequence[Any]) -> tuple[str | None, ...]:
+    """Return every value that some cell shows, which is what ``*`` stands for."""
+    found: dict[str | None, None] = {}
+    for cell in told:
         if isinstance(cell, Choice):
-            parts: dict[Any, float] = {}
-            for each in cell.members:
-                for label, share in spread(each).items():
-                    parts[label] = parts.get(label, 0.0) + share / len(cell.members)
-            return parts
-        begin, end = scale.ends(cell)
-        if scale.whole and (by is None or width is None or width == int(width)):
-            return _of_whole(name, begin, end, low, high, values, by, scale.days)
-        return _of_real(begin, end, low, high, values, width)
-
-    return spread
+            found.update(dict.fromkeys(cell.members))
+        elif not isinstance(cell, Anything | Interval | HalfOpen):
+            found[cell] = None
+    return tuple(found)
 
 
-def _of_whole(
-    name: str, begin: float, end: float, low: float, high: float, values: Any, by: By | None, days: bool
-) -> Mapping[Any, float]:
-    total = int(end - begin) + 1
-    first, last = max(int(begin), math.ceil(max(low, begin))), min(int(end), math.floor(min(high, end)))
-    if last < first:
-        return {}
-    if values is not None:
-        held = sum(1 for each in values if each is not None and first <= each <= last)
-        numbers = np.array(sorted(each for each in values if each is not None and first <= each <= last))
-        if by is None:
-            return {"": held / total} if held else {}
-    elif by is None:
-        return {"": (last - first + 1) / total}
-    elif by.width is not None:
-        bands = range(math.floor(first / by.width), math.floor(last / by.width) + 1)
-        return {
-            _Bin(band * by.width, band_label(band * by.width, by.width, True)): (
-                min(last, int((band + 1) * by.width) - 1) - max(first, int(band * by.width)) + 1
-            )
-            / total
-            for band in bands
-        }
-    else:
-        if last - first > LONGEST:
-            raise DataError(Problem("by", f"intervals of column '{name}' are long.", f"give a width: {name}:10."))
-        numbers = np.arange(first, last + 1)
-    parts: dict[Any, float] = {}
-    for number in numbers.tolist():
-        label = _named(number, by, days)
-        parts[label] = parts.get(label, 0.0) + 1 / total
-    return parts
+def _members(cell: Any, seen: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    if isinstance(cell, Anything):
+        return seen
+    return cell.members if isinstance(cell, Choice) else (cell,)
 
 
-def _named(number: float, by: By | None, days: bool) -> _Bin:
-    if days:
-        length = {"year": 4, "month": 7}.get(str(by.unit) if by is not None else "", 10)
-        text = date.fromordinal(int(number)).isoformat()[:length]
-        return _Bin(float(date.fromisoformat(f"{text}-01-01"[:10]).toordinal()), text)
-    if by is not None and by.width is not None:
-        begin = math.floor(number / by.width) * by.width
-        return _Bin(begin, band_label(begin, by.width, True))
-    return _Bin(number, int(number))
-
-
-def _of_real(
-    begin: float, end: float, low: float, high: float, values: Any, width: float | None
-) -> Mapping[Any, float]:
-    if values is not None:
-        inside = begin == end and begin in values
-        return {_real_bin(begin, width): 1.0} if inside else {}
-    if begin == end:
-        return {_real_bin(begin, width): 1.0} if low <= begin <= high else {}
-    first, last = max(begin, low), min(end, high)
-    if last <= first:
-        return {}
-    if width is None:
-        return {"": (last - first) / (end - begin)}
-    edges = [first, *(band * width for band in range(math.floor(first / width) + 1, math.ceil(last / width))), last]
-    return {_real_bin(left, width): (right - left) / (end - begin) for left, right in pairwise(edges)}
-
-
-def _real_bin(number: float, width: float | None) -> Any:
-    if width is None:
-        return ""
-    begin = math.floor(number / width) * width
-    return _Bin(begin, band_label(begin, width, False))
+# -- categories ---------------------------------------------------------------------------------------------------
 
 
 def _by_value(
-    told: Sequence[Any], leaves: Mapping[str, Sequence[str]], wanted: tuple[str | None, ...] | None
-) -> Callable[[Any], Mapping[Any, float]]:
-    """Return how a cell of categories spreads."""
-    everything: dict[Any, None] = {}
-    for cell in told:
-        members = cell.members if isinstance(cell, Choice) else (cell,)
+    told: Sequence[Any], leaves: Mapping[str, Sequence[str]], wanted: Wanted
+) -> tuple[Ints, Ints, Floats, list[Any]]:
+    """Return for which values each cell counts, and how much: kinds, parts, shares, and the values."""
+    seen = _seen(told) or ("*",)
+    asked = (
+        None if not isinstance(wanted, tuple) else {leaf for each in wanted for leaf in leaves.get(str(each), (each,))}
+    )
+    parts: dict[str | None, int] = {}
+    kinds: list[int] = []
+    found, shares = [], []
+    for kind, cell in enumerate(told):
+        shown = _shown(cell) if isinstance(cell, Interval | HalfOpen) else cell
+        members = _members(shown, seen)
+        if len(kinds) + len(members) > LONGEST:
+            raise DataError(Problem("by", "sets have too many members.", "count by fewer columns."))
         for each in members:
-            if not isinstance(each, Anything | Interval):
-                everything.update(dict.fromkeys(leaves.get(str(each), (each,)) if each is not None else (None,)))
-    whole = tuple(everything) or (None,)
-
-    def spread(cell: Any) -> Mapping[Any, float]:
-        if isinstance(cell, Anything):
-            members: Sequence[Any] = whole
-        elif isinstance(cell, Choice):
-            members = cell.members
-        elif isinstance(cell, Interval):
-            members = (f"[{cell.low}, {cell.high}]",)
-        else:
-            members = leaves.get(cell, (cell,)) if cell is not None else (None,)
-        parts: dict[Any, float] = {}
-        for each in members:
-            if wanted is None or each in wanted:
-                parts[each] = parts.get(each, 0.0) + 1 / len(members)
-        return parts
-
-    return spread
+            if asked is None or each in asked:
+                kinds.append(kind)
+                found.append(parts.setdefault(each, len(parts)))
+                shares.append(1 / len(members))
+    labels = sorted(parts, key=lambda label: (label is None, str(label)))
+    place = np.zeros(len(parts), dtype=np.int64)
+    place[[parts[label] for label in labels]] = np.arange(len(parts))
+    chosen = place[np.array(found, dtype=np.int64)]
+    return np.array(kinds, dtype=np.int64), chosen, np.array(shares, dtype=np.float64), list(labels)
 
 
-def counted(shares: Shares, of: Ints, values: int) -> tuple[Floats, Floats, Floats]:
-    """Return the records of each cell, the counts of each value in them, and their variances.
+def _shown(cell: Interval | HalfOpen) -> str:
+    return f"[{cell.low}, {cell.high}{']' if isinstance(cell, Interval) else ')'}"
 
-    A record is in a cell with the probability of its share; that is all the chance there is.
-    """
+
+def counted(shares: Shares, of: Ints, values: int) -> Counted:
+    """Return what the cells hold. A record is in a cell with the probability of its share; that is all the chance."""
     pairs, n = np.unique(shares.kind * values + of, return_counts=True)
-    kinds = pairs // values
-    begin = np.searchsorted(kinds, np.arange(int(shares.kind.max(initial=0)) + 2))
+    begin = np.searchsorted(pairs // values, np.arange(int(shares.kind.max(initial=0)) + 2))
     length = np.diff(begin)[shares.of]
-    at = np.repeat(begin[shares.of] - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
-    share = np.repeat(shares.share, length)
+    at = _runs(begin[shares.of], length)
+    share, records = np.repeat(shares.share, length), n[at].astype(np.float64)
     place = np.repeat(shares.cell, length) * values + pairs[at] % values
-    size = len(shares.labels) * values
     shape = (len(shares.labels), values)
-    counts: Floats = np.bincount(place, n[at] * share, size).astype(np.float64).reshape(shape)
-    spread: Floats = np.bincount(place, n[at] * share * (1 - share), size).astype(np.float64).reshape(shape)
-    return counts.sum(axis=1), counts, spread
+    # a product of shares that are 1 but for rounding is 1
+    share = np.where(share > 1 - NEAR, 1.0, share)
+
+    def total(weights: Floats) -> Floats:
+        summed: Floats = np.bincount(place, weights, math.prod(shape)).astype(np.float64).reshape(shape)
+        return summed
+
+    counts = total(records * share)
+    certain = total(records * (share == 1))
+    return Counted(counts.sum(axis=1), counts, total(records * share * (1 - share)), certain, total(records))
 
 
 def plain_values(table: pa.Table, name: str) -> tuple[Ints, list[Any]]:
     """Return a column that stands as it was, as numbers of its values."""
-    parts = parted(name, table.column(name), By(name))
-    return parts.of_record, parts.labels
+    column = coded(name, table.column(name), "of")
+    return column.codes, labels_of(column)

@@ -26,8 +26,8 @@ NEWTON = 100  # steps of the interior point method, which takes 10 to 20, before
 class Cells(NamedTuple):
     """The sets, one line of different codes for each record, and the records of each cell.
 
-    Those of cell c are ``order[starts[c]:starts[c + 1]]``. A value of a set is the truth with a likelihood in proportion
-    to its factor; without factors they are all the same.
+    Those of cell c are ``order[starts[c]:starts[c + 1]]``. Where a set might come from each of its values, it is as
+    likely as their factors say; without factors all are alike.
     """
 
     sets: NDArray[np.uint32]

@@ -46,7 +46,7 @@ def anatomy(
     """Group the records (see the module's description). ``seed`` is for tests."""
     listener = progress or silent
     listener("prepare kernels", 0, 0)
-    asked = asked_of(table, requirements, "anatomy")
+    asked = asked_of(table, requirements, "anatomy", balanced=True)
     if len(asked) > 1:
         what = f"anatomy separates one sensitive column, and the policy has {len(asked)}."
         raise PolicyUnmetError(Problem("columns", what, "use dummies, which hides several."))
@@ -78,7 +78,7 @@ def anatomy(
         lost = int(join_leftover(left, codes, groups, np.int64(count), holds, places))
         assert lost == 0, "an eligible table leaves fewer records than there are groups"
     listener("decide", 1.0, 1.0)
-    facts = {"columns": {name: {"l": least, "values": domain(column)}}, "groups": count}
+    facts = {"columns": {name: {"l": least, "values": domain(column)}}, "groups": count, "randomness": entropy.source}
     if table.subject is not None and len(np.unique(table.subject.codes)) < table.rows:
         facts["notes"] = [REPEATED]
     return Separation(groups, count, facts)

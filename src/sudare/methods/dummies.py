@@ -51,7 +51,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import DataError, Problem, UnsupportedError
+from sudare.errors import DataError, Problem
 from sudare.methods.drawing import SetDraw
 from sudare.methods.hiding import asked_of, domain
 from sudare.methods.tallying import refuse_item_sets
@@ -81,8 +81,6 @@ def dummies(
     listener("prepare kernels", 0, 0)
     refuse_item_sets(table)
     widths = asked_of(table, requirements, "dummies")
-    if not widths:
-        raise UnsupportedError("dummies needs a requirement of l-diversity, and there is none.")
     if missing == "error":
         _refuse_missing([table.sensitive[name] for name in widths])
     listener("decide", 0.0, 1.0)

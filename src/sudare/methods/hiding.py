@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sudare.errors import PolicyUnmetError, Problem
+from sudare.errors import PolicyUnmetError, Problem, UnsupportedError
 from sudare.models import LDiversity, Requirements, describe
 from sudare.table import Column, Table
 
 INSTEAD = "use top-down or l-clustering, which generalize quasi-identifiers."
 
 
-def asked_of(table: Table, requirements: Requirements, method: str) -> dict[str, int]:
-    """Return how many values each sensitive column is to hide among, or raise what cannot be promised so."""
+def asked_of(table: Table, requirements: Requirements, method: str, *, balanced: bool = False) -> dict[str, int]:
+    """Return how many values each sensitive column is to hide among, or raise what cannot be promised so.
+
+    ``balanced`` says that no value may have more than 1/l of the records, so that less may be possible than there are
+    values.
+    """
     asked: dict[str, int] = {}
     problems = []
     for model in requirements.models:
@@ -32,18 +36,29 @@ def asked_of(table: Table, requirements: Requirements, method: str) -> dict[str,
         if name not in asked
     ]  # fmt: skip
     for name, least in asked.items():
-        there = int(np.count_nonzero(np.bincount(table.sensitive[name].codes, minlength=table.sensitive[name].size)))
+        counts = np.bincount(table.sensitive[name].codes)
+        there = int(np.count_nonzero(counts))
         if there < least:
             what = f"asks for {least} different values, and column '{name}' has {there}."
-            problems.append(Problem("l-diversity", what, f"ask for l = {there} at most." if there > 1 else ""))
+            possible = table.rows // int(counts.max(initial=1)) if balanced else there
+            problems.append(Problem("l-diversity", what, f"ask for l = {possible} at most." if possible > 1 else ""))
     if problems:
         raise PolicyUnmetError(problems)
+    if not asked:
+        raise UnsupportedError(f"{method} needs a requirement of l-diversity, and there is none.")
     return asked
 
 
 def domain(column: Column) -> list[Any]:
-    """Return the values of a column in the types that JSON has, by their codes; None stands for a missing one."""
-    kind = column.values.type
-    plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    values = column.values.to_pylist() if plain else column.values.cast(pa.string()).to_pylist()
-    return [*values, None] if column.missing else values
+    """Return the values of a column in the types that JSON has, by their codes; None stands for a missing one.
+
+    What is neither a number nor text is told as the text of what the release shows.
+    """
+    values, kind = column.values, column.values.type
+    if pa.types.is_timestamp(kind) and kind.unit == "s":  # which leave as milliseconds
+        values = values.cast(pa.timestamp("ms", kind.tz))
+    elif kind == pa.time32("s"):
+        values = values.cast(pa.time32("ms"))
+    plain = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    told = values.to_pylist() if plain else values.cast(pa.string()).to_pylist()
+    return [*told, None] if column.missing else told

@@ -71,8 +71,12 @@ def second_table(release: Path) -> Path:
 def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside: Path | None = None) -> None:
     """Move an audited release and its certificate into place, the certificate first.
 
-    ``beside`` is a second table that belongs to the release, and comes before it.
+    ``beside`` is a second table that belongs to the release, and comes before it. That of an older release of this
+    name goes, whatever the new one is: it would be taken for a part of it. Whether there is one, its certificate tells;
+    a file that only has such a name is somebody's, and stays.
     """
+    if beside is not None and second_table(target).is_dir():
+        raise TargetError(Problem(str(second_table(target)), "is a folder.", "choose another name for the release."))
     paper = written.with_name("certificate.json")
     paper.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     for path in (written, paper, *([beside] if beside is not None else [])):
@@ -82,6 +86,8 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)  # two runs with one target: release and certificate stay a pair
         target.unlink(missing_ok=True)  # an older release must not stand beside the new certificate
+        if _had_second(certificate_path(target)):
+            second_table(target).unlink(missing_ok=True)
         paper.replace(certificate_path(target))
         if beside is not None:
             beside.replace(second_table(target))
@@ -95,6 +101,15 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside
             if beside is not None:
                 second_table(target).unlink(missing_ok=True)
         os.close(folder)
+
+
+def _had_second(paper: Path) -> bool:
+    """Say whether the release of a certificate, if there is one, had a second table."""
+    try:
+        told = json.loads(paper.read_text(encoding="utf-8"))
+        return "second_sha256" in told["mechanism"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
 
 
 def check_folder(folder: Path) -> None:

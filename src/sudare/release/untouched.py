@@ -46,11 +46,13 @@ def render_untouched(
         name for name in columns if name in table.carried.column_names and name not in drawn and name not in apart
     ]
     makers: list[Maker] = list(carried_columns(table, carried, types or {})) if carried else []
-    makers += [drawn_column(draw, None if separators is None else separators[name]) for name, draw in drawn.items()]
+    for name, draw in drawn.items():
+        separator = None if separators is None else separators[name]
+        makers.append(drawn_column(draw, shown_values(table, draw.column), separator))
     second = None
     names = [name for name in columns if name in carried or name in drawn]
     if isinstance(recoding, Separation):
-        if set(names) & {GROUP, COUNT} or apart & {GROUP, COUNT}:
+        if {*columns, *apart} & {GROUP, COUNT}:
             what = f"'{GROUP}' and '{COUNT}' are the names of columns that a separated release adds."
             raise DataError(Problem("columns", what, "rename the column."))
         # by chance, so that the numbers do not tell the order in which groups were made
@@ -69,24 +71,24 @@ def render_untouched(
     return Rows(schema, table.rows, makers, spans), second
 
 
-def drawn_column(draw: Draw, separator: str | None) -> Maker:
-    """Return what makes a column that is drawn; with a separator, sets are text."""
-    return DrawnValues(draw) if draw.width is None else DrawnSets(draw, separator)
+def drawn_column(draw: Draw, values: pa.Array, separator: str | None) -> Maker:
+    """Return what makes a column that is drawn, of what its codes show; with a separator, sets are text."""
+    return DrawnValues(draw, values) if draw.width is None else DrawnSets(draw, values, separator)
 
 
 class DrawnSets:
     """A column that shows a set of values, in ascending order, of which one is true."""
 
-    def __init__(self, draw: Draw, separator: str | None) -> None:
+    def __init__(self, draw: Draw, values: pa.Array, separator: str | None) -> None:
         self.draw, self.separator = draw, separator
         self.name = draw.column.name
-        self.values = with_missing(draw.column)
+        self.values = values
         if separator is not None:
             texts = self.values.cast(pa.string())
             check_items(self.name, texts.drop_null(), separator)
             self.values = pc.fill_null(texts, "")  # in text an empty item is a missing value
         self.types = {self.name: pa.list_(self.values.type) if separator is None else pa.string()}
-        self.widest = draw.width or 1
+        self.widest = (draw.width or 1) * (_longest(self.values) + len(separator or ""))
 
     def block(self, span: Span) -> dict[str, pa.Array]:
         """Draw the sets of these rows."""
@@ -106,12 +108,18 @@ def _coded(numbers: pa.Array, values: pa.Array) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(numbers.cast(signed.get(numbers.type, numbers.type)), values)
 
 
+def _longest(values: pa.Array) -> int:
+    """Return the bytes of the longest of some texts; other values are short."""
+    kind = values.type
+    return pc.max(pc.binary_length(values)).as_py() or 1 if pa.types.is_string(kind) else 1
+
+
 class DrawnValues:
     """A column whose cells are drawn anew."""
 
-    def __init__(self, draw: Draw) -> None:
+    def __init__(self, draw: Draw, values: pa.Array) -> None:
         self.draw, self.name = draw, draw.column.name
-        self.values = with_missing(draw.column)
+        self.values = values
         self.types = {self.name: self.values.type}
         self.widest = self.values.nbytes // max(len(self.values), 1)
 
@@ -133,12 +141,24 @@ class Numbers:
         return {self.name: pa.array(self.numbers[span.rows], pa.int64())}
 
 
-def with_missing(column: Column) -> pa.Array:
-    """Return what each code of a column shows; the last is null if cells can be missing."""
-    values = column.values
-    if not column.missing:
-        return values
-    return pa.concat_arrays([values, pa.nulls(1, values.type)])
+def shown_values(table: Table, column: Column) -> pa.Array:
+    """Return what each code of a column shows, in the type that it came with; the last is null if cells are missing.
+
+    Numbers that came as text are numbers, and categories that came as anything but text, numbers or truth values stay
+    text. Whole seconds become milliseconds, as Parquet has no seconds.
+    """
+    values, kind = column.values, column.values.type
+    if column.kind == "categorical" and table.carried is not None and column.name in table.carried.column_names:
+        kind = table.carried.schema.field(column.name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        same = pa.types.is_string(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind)
+        kind = kind if same else values.type
+    elif pa.types.is_timestamp(kind) and kind.unit == "s":
+        kind = pa.timestamp("ms", kind.tz)
+    elif kind == pa.time32("s"):
+        kind = pa.time32("ms")
+    values = values.cast(kind)
+    return pa.concat_arrays([values, pa.nulls(1, kind)]) if column.missing else values
 
 
 def _apart(table: Table, recoding: Separation, numbers: Ints) -> Rows:
@@ -146,7 +166,7 @@ def _apart(table: Table, recoding: Separation, numbers: Ints) -> Rows:
     column = next(iter(table.sensitive.values()))
     pairs = numbers[recoding.groups] * column.size + column.codes
     found, counts = np.unique(pairs, return_counts=True)
-    values = with_missing(column).take(pa.array(smallest(found % column.size, column.size)))
+    values = shown_values(table, column).take(pa.array(smallest(found % column.size, column.size)))
     cells = {GROUP: pa.array(found // column.size), column.name: values, COUNT: pa.array(counts)}
     made = pa.table(cells)
     return Rows(

@@ -1,0 +1,298 @@
+"""The script that repeats the paper on untouched quasi-identifiers: it runs, and says what the library says.
+
+Its page is what it would write now, and what it claims is what its figures show.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sudare
+from sudare.estimate.answering import read_sets
+from sudare.table import Table, encode_column
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "docs" / "papers"
+DRAWN = [f"keep_qid_{name}.svg" for name in ("adult", "census", "picture", "possible")]
+COLUMNS = ("age", "sex", "education", "hours-per-week", "race", "occupation")
+
+
+def load_script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "papers" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # one script imports the other
+    spec.loader.exec_module(module)
+    return module
+
+
+queries = load_script("keep_qid_queries")
+pages = load_script("keep_qid_page")
+figures = load_script("keep_qid_figures")
+script = load_script("keep_qid")
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return script.load(KEPT)
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """A census table of the form that the script reads, made up."""
+    folder = tmp_path_factory.mktemp("census")
+    generator = np.random.default_rng(3)
+    kinds = {
+        0: range(18, 60),
+        1: ("Private", "State"),
+        3: range(16),
+        4: ("High school", "Masters"),
+        7: ("Single", "Wed"),
+    }
+    kinds |= {10: ("White", "Black"), 12: ("Female", "Male"), 34: ("Mexico", "Peru", "?")}
+    for name in ("census-income.data", "census-income.test"):
+        lines = []
+        for _ in range(700):
+            cells = [str(generator.choice(list(kinds[place]))) if place in kinds else "0" for place in range(42)]
+            lines.append(", ".join(cells))
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory, people):
+    """The folder of a small run."""
+    folder = tmp_path_factory.mktemp("quick")
+    script.main(["--quick", "--folder", str(folder), "--census", str(people)])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def measured(small):
+    """What a small run keeps."""
+    return script.load(small)
+
+
+# ---- what is said of a release is what sudare.estimate says of it
+
+
+@pytest.fixture(scope="module")
+def data():
+    return script.adult(1500).select(COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def table(data):
+    return script.encoded(data, "occupation")
+
+
+def anonymized(data, way):
+    numbers = ("age", "hours-per-week")
+    columns = {
+        name: {"role": "quasi", "kind": "numeric" if name in numbers else "categorical"} for name in COLUMNS[:-1]
+    }
+    require = {"model": "l-diversity", "l": 3, "column": "occupation"}
+    if way == "mondrian":
+        require = {"model": "alpha-k-anonymity", "alpha": 1 / 3, "k": 3, "column": "occupation"}
+    policy = {
+        "columns": columns | {"occupation": {"role": "sensitive"}},
+        "require": [require],
+        "method": {"name": way.partition(",")[0]},
+        "release": {"order": "keep"},
+    }
+    return sudare.anonymize(data, policy)
+
+
+def check_same(table, release, query, found, **options):
+    """Compare counts with an answer of the library, cell by cell."""
+    where = {}
+    for name, codes in query.chosen.items():
+        where[name] = [str(value) for value in table.single[name].values.take(pa.array(codes)).to_pylist()]
+    answer = sudare.estimate(release, of="occupation", by=list(query.names), where=where, **options)
+    line_of = {tuple(str(cell[name]) for name in query.names): line for line, cell in enumerate(answer.cells)}
+    places = [answer.values.index(value) for value in table.sensitive["occupation"].values.to_pylist()]
+    assert found.shape == (query.count, len(places))
+    for codes, counts in zip(query.codes, found, strict=True):
+        cell = tuple(
+            str(table.single[name].values[int(code)].as_py()) for name, code in zip(query.names, codes, strict=True)
+        )
+        assert counts == pytest.approx(answer.counts[line_of[cell]][places], rel=1e-9, abs=1e-9)
+
+
+def some_queries(table):
+    generator = np.random.default_rng(1)
+    return [queries.draw_query(table, g, 0.2, generator) for g in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("way", queries.SPREAD)
+def test_classes_are_spread_as_by_the_library(data, table, way):
+    release, own = anonymized(data, way), queries.released(way, table, 3)
+    for query in some_queries(table):
+        check_same(table, release, query, own.counts(query))
+
+
+def test_groups_count_as_by_the_library(data, table):
+    release = anonymized(data, "anatomy")
+    group = pa.table(release.data).column("group").to_numpy()
+    # the groups of this release, whose numbers need not be those of the method: they are drawn for each release
+    numbers = np.unique(group, return_inverse=True)[1]
+    own = queries.Groups(table, numbers)
+    for query in some_queries(table):
+        check_same(table, release, query, own.counts(query))
+
+
+@pytest.mark.parametrize("way", queries.ESTIMATORS)
+def test_sets_are_estimated_as_by_the_library(data, table, way):
+    release = anonymized(data, "dummies")
+    values = table.sensitive["occupation"].values.to_pylist()
+    sets = read_sets(pa.table(release.data).column("occupation"), "occupation", 3, values, None)
+    own = queries.Sets(table, sets)
+    estimator, eps = queries.ESTIMATORS[way]
+    for query in some_queries(table):
+        check_same(table, release, query, own.counts(query, way), estimator=estimator, eps=eps)
+
+
+# ---- queries and errors
+
+
+def tiny():
+    quasi = {"a": encode_column("a", pa.array([0, 0, 1, 1]), kind="numeric")}
+    quasi["b"] = encode_column("b", pa.array(list("xyxx")), kind="categorical")
+    return Table(4, quasi, {"s": encode_column("s", pa.array(list("pqpp")), kind="categorical")})
+
+
+def test_cells_are_combinations_that_have_records():
+    table = tiny()
+    query = queries.query_of(table, {"a": np.array([0, 1]), "b": np.array([0])})
+    assert query.names == ("a", "b")
+    assert query.codes.tolist() == [[0, 0], [1, 0]]
+    assert query.of_record.tolist() == [0, -1, 1, 1]
+    assert queries.truth(table, query).tolist() == [[1, 0], [2, 0]]
+
+
+def test_as_many_values_are_drawn_as_the_paper_says(table):
+    generator = np.random.default_rng(0)
+    for g, s in ((1, 0.07), (3, 0.07), (4, 0.01)):
+        query = queries.draw_query(table, g, s, generator)
+        assert len(query.names) == g
+        for name, codes in query.chosen.items():
+            assert len(set(codes.tolist())) == len(codes) == int(np.ceil(table.single[name].size * s ** (1 / (g + 1))))
+
+
+def test_cells_are_drawn_where_there_are_too_many(table, monkeypatch):
+    monkeypatch.setattr(queries, "MOST_COUNTS", 10 * table.sensitive["occupation"].size)
+    query = queries.draw_query(table, 3, 0.5, np.random.default_rng(0))
+    assert query.count == 10
+    assert sorted(set(query.of_record.tolist())) == list(range(-1, 10))
+    true = queries.truth(table, query)
+    for cell, codes in enumerate(query.codes):
+        inside = np.all(
+            [table.single[name].codes == code for name, code in zip(query.names, codes, strict=True)], axis=0
+        )
+        assert true[cell].sum() == inside.sum() > 0
+
+
+def test_errors_are_those_of_shares():
+    true, found = np.array([[1.0, 3.0]]), np.array([[2.0, 6.0]])
+    assert queries.errors(true, found) == pytest.approx([(1 / 16 + 9 / 16) / 2])
+    assert queries.own_shares(true, found).tolist() == true.tolist()
+    assert queries.own_shares(true, np.zeros((1, 2))).tolist() == [[2.0, 2.0]]
+
+
+def test_means_are_over_cells_and_then_over_queries(table):
+    releases = {"anatomy": queries.released("anatomy", table, 3)}
+    both, each = queries.Tally(), []
+    for query in some_queries(table)[:2]:
+        both.add(table, query, releases)
+        error = queries.errors(queries.truth(table, query), releases["anatomy"].counts(query))
+        each.append(error.mean())
+    found = both.figures()
+    assert found["queries"] == 2
+    assert found["mse"]["anatomy"] == pytest.approx(np.mean(each), rel=1e-5)
+    assert found["se"]["anatomy"] == pytest.approx(np.std(each, ddof=1) / np.sqrt(2), rel=1e-2)
+
+
+# ---- the script
+
+
+def test_a_small_run_measures_every_way(measured):
+    assert measured["adult"]["records"] == 1500
+    assert list(measured["adult"]["sets"]) == ["age", "education", "sex"]
+    assert list(measured["adult"]["grid"]["sex"]) == ["2"]
+    assert set(measured["adult"]["grid"]["age"]["2"]["mse"]) == set(queries.WAYS)
+    assert set(measured["census"]) >= {"headline", "g", "l", "s", "d", "everybody"}
+    assert measured["census"]["all records"] == 1400
+    assert [key for key in measured["times"] if key.isdigit()] == ["1500", "3000"]
+    for shares in measured["picture"]["shares"].values():
+        assert np.sum(shares, axis=1) == pytest.approx(1, abs=1e-4)
+
+
+def test_a_run_goes_on_where_it_ended(measured, tmp_path):
+    found = json.loads(json.dumps(measured))
+    del found["adult"]["headline"]["sex"], found["census"]
+    found["picture"] = "kept"
+    store = script.Store(tmp_path / script.KEPT, found)
+    script.measure(store, script.QUICK, None, resume=True, only_times=False)
+    assert store.found["adult"] == measured["adult"]
+    assert store.found["picture"] == "kept"
+    assert "census" not in store.found
+
+
+def test_only_times_are_measured_again(measured, tmp_path, monkeypatch):
+    (tmp_path / script.KEPT).write_text(json.dumps(measured), encoding="utf-8")
+    monkeypatch.setattr(script, "times", lambda plan: measured["times"] | {"runs": 77})
+    monkeypatch.setattr(script, "measure_adult", lambda *_: pytest.fail("errors are kept"))
+    monkeypatch.setattr(script, "draw", lambda *_: None)
+    script.main(["--times", "--folder", str(tmp_path)])
+    assert script.load(tmp_path) == measured | {"times": measured["times"] | {"runs": 77}}
+
+
+def test_only_the_page_is_written_from_what_is_kept(small, measured, tmp_path):
+    (tmp_path / script.KEPT).write_text(json.dumps(measured), encoding="utf-8")
+    script.main(["--page", "--folder", str(tmp_path)])
+    for folder in (small, tmp_path):
+        assert (folder / script.PAGE).read_text(encoding="utf-8") == pages.page(measured)
+    files = [[(folder / name).read_bytes() for name in DRAWN] for folder in (small, tmp_path)]
+    assert files[0] == files[1], "the same figures give the same drawings"
+    assert all(b"<dc:date>" not in content for content in files[0])
+
+
+def test_there_is_a_page_without_the_census_table(measured):
+    text = pages.page({key: one for key, one in measured.items() if key != "census"})
+    assert "## Errors on the census table" not in text
+    assert max(len(line) for line in text.splitlines() if not line.startswith(("|", "!"))) <= 120
+
+
+def test_a_page_needs_figures_and_a_small_run_a_folder(tmp_path):
+    for option in ("--page", "--times"):
+        with pytest.raises(SystemExit, match="run this script without --page"):
+            script.main([option, "--folder", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        script.main(["--quick"])
+    with pytest.raises(SystemExit, match="is not in the folder"):
+        script.census(tmp_path)
+
+
+def test_settings_are_counted():
+    one = {"mse": {"em-shrunk": 2.0, "anatomy": 3.0, "mondrian": 9.0}, "own": {"mondrian": 1.0}}
+    assert pages.lowest([one, one | {"mse": {}}]) == (1, 1)
+    assert pages.lowest([one], own=True) == (0, 1)
+    assert pages.ratio({"mse": {"em-shrunk": 1.0, "bayes, converged": 4.0}}) == 0.25
+    assert pages.ratio({"mse": {}}) == 1
+
+
+# ---- what is kept
+
+
+def test_the_page_in_the_documentation_is_what_would_be_written_now(kept):
+    text = pages.page(kept)
+    assert (KEPT / script.PAGE).read_text(encoding="utf-8") == text, "run: python papers/keep_qid.py --page"
+    shown = [line.partition("](")[2].rstrip(")") for line in text.splitlines() if line.startswith("![")]
+    assert sorted(shown) == DRAWN
+    assert [name for name in shown if not (KEPT / name).exists()] == []
