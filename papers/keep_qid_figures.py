@@ -90,9 +90,10 @@ def _draw_adult(adult: Figures, path: Path) -> None:
     axes.set_xticks(range(len(found)), labels=labels, rotation=60, ha="right", rotation_mode="anchor", fontsize=8)
     axes.set_ylabel("error, by that of the paper's, converged")
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter("{x:g}")
-    axes.tick_params(axis="y", which="minor", labelsize=7)
+    least = min(one["mse"][way] / one["mse"][PAPER] for one in found.values() for way in ESTIMATORS)
+    ticks = [tick for tick in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2) if tick >= least / 2]
+    axes.set_yticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
     _finish(figure, axes, path, len(ESTIMATORS))
 
 

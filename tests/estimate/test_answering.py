@@ -77,6 +77,7 @@ def test_every_method_in_every_form(method, kind, tmp_path):
     assert answer["of"] == "disease" and answer["by"] == ["sex", "age"] and answer["method"] == method
     assert all(set(row) == KEYS for row in answer["rows"])
     assert len(found) == len(answer["rows"]) == len(found.cells) * 5
+    assert found.to_dict(3)["rows"] == answer["rows"][:3]
     assert found.values == ["ache", "cold", "flü", "zoster", "簾"]
     assert found.records.sum() == pytest.approx(ROWS)
     assert found.counts.sum(axis=1) == pytest.approx(found.records)

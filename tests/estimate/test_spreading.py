@@ -57,6 +57,7 @@ def counts(cells, by="x", where=None, **more):
         (["01234", "{01234, 99999}"], "x", {"01234": 1.5, "99999": 0.5}),
         (["902**", "90210"], "x", {"902**": 1, "90210": 1}),
         (["*", "*"], "x", {"*": 2}),
+        (["*", None], "x", {"*": 1, None: 1}),
         ([None, None], "x", {None: 2}),
         (["1.5", "2.5", "*"], "x", {"1.5": 1.5, "2.5": 1.5}),
         (["2020", "2021"], "x", {2020: 1, 2021: 1}),
@@ -119,7 +120,7 @@ def test_leaves_that_are_numbers_have_bands():
         (["[1.5, 5.5]"], "x", None, "give a width of bands: x:10."),
         (["[0, 999999999]"], "x", None, "the cells of column 'x' reach over too many values."),
         (["[0, 1e300]", "[0.5, 1]"], "x:0.01", None, "bands of 0.01 are too narrow for column 'x'."),
-        (["*", "*"], "x:10", None, "by: column 'x' shows nothing in this release: all its cells are '*'."),
+        (["*", "*"], "x:10", None, "by: column 'x' shows nothing in this release: all its cells are '*' or missing."),
         (["*", "*"], (), "x=1..2", "where: column 'x' shows nothing in this release"),
         (["[1, 5]"], "x", "x=9..", "no record of this release is in the cells that were asked for."),
     ],
@@ -194,7 +195,7 @@ def members(cell, place, step, told):
 def set_members(cell, told):
     if cell == "*":
         found = [member for each in told if each != "*" for member in set_members(each, told)]
-        return list(dict.fromkeys(found)) or ["*"]
+        return list(dict.fromkeys(found)) if any(found) else ["*"]
     if cell is None or "{" not in cell:
         return [cell]
     return [None if each == "null" else each for each in cell.strip("{}").split(", ")]

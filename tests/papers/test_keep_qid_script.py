@@ -296,3 +296,29 @@ def test_the_page_in_the_documentation_is_what_would_be_written_now(kept):
     shown = [line.partition("](")[2].rstrip(")") for line in text.splitlines() if line.startswith("![")]
     assert sorted(shown) == DRAWN
     assert [name for name in shown if not (KEPT / name).exists()] == []
+
+
+def test_what_was_said_beforehand_came_out(kept):
+    adult, census = kept["adult"], kept["census"]
+    assert (adult["records"], len(adult["sets"]), adult["ls"]) == (45_222, 15, list(range(2, 11)))
+    assert (census["all records"], census["records"]) == (299_285, 148_318)
+    assert set(pages.CLAIMED_GS) <= set(census["g"])
+    found = pages.claims(kept)
+    assert [one.said for one in found if not one.holds] == []
+    text = pages.page(kept)
+    assert all(f"| {one.said} | holds | {one.found} |" in text for one in found)
+
+
+def test_our_estimator_is_as_good_as_claimed(kept):
+    adult, census = kept["adult"], kept["census"]
+    assert pages.ratio(census["headline"], "large") <= 0.8
+    assert pages.mixed(census, "large") <= 0.8
+    assert len(adult["headline"]) == len(adult["grid"]) == 15
+    assert max(pages.ratio(one) for one in adult["headline"].values()) <= 1.05
+    assert max(pages.ratio(one) for by_l in adult["grid"].values() for one in by_l.values()) <= 1.05
+
+
+def test_a_failed_claim_is_told():
+    said = pages.Claim("all is well", False, "it is not")
+    lines = pages.claims_lines([said])
+    assert lines == [["all is well", "**fails**", "it is not"]]

@@ -255,7 +255,7 @@ def estimate(
         if as_json:
             say(json.dumps(found.to_dict(), ensure_ascii=False))
         elif not quiet:
-            show_estimates(found.to_dict(), lines)
+            show_estimates(found.to_dict(lines), len(found))
 
 
 @hierarchy_app.command("show")

@@ -83,8 +83,11 @@ def show_nodes(found: dict[str, Any], most: int) -> None:
         show(found["minimal"])
 
 
-def show_estimates(found: dict[str, Any], most: int) -> None:
-    """List estimated counts, a line each: the cell, the value, the count with its interval, and the share."""
+def show_estimates(found: dict[str, Any], total: int) -> None:
+    """List estimated counts, a line each: the cell, the value, the count with its interval, and the share.
+
+    ``total`` is how many rows there are in all.
+    """
     few = {str(cell) for cell in found["few"]}
     header = [*map(_word, found["by"]), _word(found["of"]), "estimate", "low", "high", "share", "records"]
     lines = [
@@ -95,7 +98,7 @@ def show_estimates(found: dict[str, Any], most: int) -> None:
             "" if row["share"] is None else f"{row['share']:.4f}",
             _number(row["records"]) + (" few" if str(row["cell"]) in few else ""),
         ]
-        for row in found["rows"][:most]
+        for row in found["rows"]
     ]
     widths = [max(len(line[place]) for line in [header, *lines]) for place in range(len(header))]
     words = len(found["by"]) + 1
@@ -104,8 +107,8 @@ def show_estimates(found: dict[str, Any], most: int) -> None:
             cell.ljust(w) if n < words else cell.rjust(w) for n, (cell, w) in enumerate(zip(line, widths, strict=True))
         )
         say("  " + "  ".join(cells).rstrip())
-    if len(found["rows"]) > most:
-        say(f"  ... and {len(found['rows']) - most} more (--lines, or --json)")
+    if total > len(lines):
+        say(f"  ... and {total - len(lines)} more (--lines, or --json)")
     limited = ", as far as the note allows" if found["notes"] else ""
     say(f"by {found['estimator']}; intervals hold the true count in {100 * found['level']:g}% of cases{limited}")
     for note in found["notes"]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from statistics import NormalDist
 from typing import Any
 
@@ -79,15 +80,18 @@ class Answer:
                     "records": _figure(records),
                 }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer in the types that JSON has; a figure that nothing is known of is null."""
+    def to_dict(self, most: int | None = None) -> dict[str, Any]:
+        """Return the answer in the types that JSON has, with so many rows at most, or all.
+
+        A figure that nothing is known of is null.
+        """
         return {
             "of": self.question.of,
             "by": [each.column for each in self.question.by],
             "method": self.method,
             "estimator": self.estimator,
             "level": self.level,
-            "rows": list(self),
+            "rows": list(islice(self, most)),
             "few": self.few,
             "notes": list(self.notes),
         }

@@ -160,8 +160,9 @@ def _reaching(
     told = [_told(cell, leaves) for cell in _words(column)]
     bands = by is not None and (by.width is not None or by.unit is not None)
     axis = axis_of(told, by, wanted)
-    if axis is None and (bands or isinstance(wanted, Range)) and all(isinstance(cell, Anything) for cell in told):
-        what = f"column '{name}' shows nothing in this release: all its cells are '*'."
+    nothing = all(cell is None or isinstance(cell, Anything) for cell in told)
+    if nothing and (bands or isinstance(wanted, Range)):
+        what = f"column '{name}' shows nothing in this release: all its cells are '*' or missing."
         raise DataError(Problem("by" if bands else "where", what, "count by other columns."))
     if axis is None and bands:
         assert by is not None
@@ -301,7 +302,8 @@ def _by_value(
     told: Sequence[Any], leaves: Mapping[str, Sequence[str]], wanted: Wanted
 ) -> tuple[Ints, Ints, Floats, list[Any]]:
     """Return for which values each cell counts, and how much: kinds, parts, shares, and the values."""
-    seen = _seen(told) or ("*",)
+    seen = _seen(told)
+    seen = seen if any(each is not None for each in seen) else ("*",)  # a column that shows nothing is not missing
     asked = (
         None if not isinstance(wanted, tuple) else {leaf for each in wanted for leaf in leaves.get(str(each), (each,))}
     )
