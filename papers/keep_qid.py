@@ -35,8 +35,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
+from keep_qid_claims import Figures
 from keep_qid_figures import draw
-from keep_qid_page import Figures, page
+from keep_qid_page import page
 from keep_qid_queries import (
     ESTIMATORS,
     OTHERS,
@@ -96,7 +97,7 @@ class Plan:
     census_ls: tuple[int, ...] = (2, 4, 6, 8, 10, 11, 15, 20)
     ss: tuple[float, ...] = (0.01, 0.03, 0.07, 0.15, 0.3)
     widths: tuple[int, ...] = (3, 4, 5, 6, 7)
-    census_queries: int = 500
+    census_queries: int = 1_000
     sweep: int = 25
     copies: int = 100
     timed: int = 5

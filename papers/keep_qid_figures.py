@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from keep_qid_page import EARLY, KINDS, METHODS, OURS, PAPER, Figures, possible
+from keep_qid_claims import EARLY, KINDS, METHODS, OURS, PAPER, Figures, ordered, possible
 from keep_qid_queries import ESTIMATORS, OTHERS
 
 # The colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart; each of colour,
@@ -34,9 +34,9 @@ def draw(kept: Figures, folder: Path) -> None:
     except ModuleNotFoundError:
         sys.exit("Drawing needs matplotlib: pip install --group bench")
     matplotlib.use("svg")
-    settings = {"svg.hashsalt": "sudare", "font.size": 10, "axes.grid": True, "grid.color": "#dddddd"}
+    look = {"svg.hashsalt": "sudare", "font.size": 10, "axes.grid": True, "grid.color": "#dddddd"}
     # a white ground of its own keeps a figure readable on a dark page
-    with matplotlib.rc_context(settings | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
+    with matplotlib.rc_context(look | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
         _draw_possible(kept["adult"], folder / "keep_qid_possible.svg")
         _draw_adult(kept["adult"], folder / "keep_qid_adult.svg")
         if "census" in kept:
@@ -107,8 +107,8 @@ def _draw_census(census: Figures, path: Path) -> None:
     for line, (kind, which) in zip(panels, KINDS.items(), strict=True):
         for axes, what in zip(line, drawn, strict=True):
             for way in SHOWN:
-                settings = {float(key): one[kind][way] for key, one in census[what].items() if way in one[kind]}
-                _line(axes, way, list(settings), list(settings.values()))
+                errors = {float(key): one[kind][way] for key, one in ordered(census[what]).items() if way in one[kind]}
+                _line(axes, way, list(errors), list(errors.values()))
             axes.set_yscale("log")
             if what != "s":
                 axes.xaxis.get_major_locator().set_params(integer=True)

@@ -163,7 +163,10 @@ def _check_certificate(certificate: Any, place: str) -> None:
 
 
 def _check_digest(path: Path, told: Any) -> None:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(Problem(path.name, f"cannot be read: {error.strerror}.")) from None
     if digest != told:
         raise DataError(Problem(path.name, "is not the file that its certificate speaks of."))

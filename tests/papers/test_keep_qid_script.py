@@ -33,6 +33,7 @@ def load_script(name):
 
 
 queries = load_script("keep_qid_queries")
+claims = load_script("keep_qid_claims")
 pages = load_script("keep_qid_page")
 figures = load_script("keep_qid_figures")
 script = load_script("keep_qid")
@@ -281,10 +282,10 @@ def test_a_page_needs_figures_and_a_small_run_a_folder(tmp_path):
 
 def test_settings_are_counted():
     one = {"mse": {"em-shrunk": 2.0, "anatomy": 3.0, "mondrian": 9.0}, "own": {"mondrian": 1.0}}
-    assert pages.lowest([one, one | {"mse": {}}]) == (1, 1)
-    assert pages.lowest([one], own=True) == (0, 1)
-    assert pages.ratio({"mse": {"em-shrunk": 1.0, "bayes, converged": 4.0}}) == 0.25
-    assert pages.ratio({"mse": {}}) == 1
+    assert claims.lowest([one, one | {"mse": {}}]) == (1, 1)
+    assert claims.lowest([one], own=True) == (0, 1)
+    assert claims.ratio({"mse": {"em-shrunk": 1.0, "bayes, converged": 4.0}}) == 0.25
+    assert claims.ratio({"mse": {}}) == 1
 
 
 # ---- what is kept
@@ -302,8 +303,8 @@ def test_what_was_said_beforehand_came_out(kept):
     adult, census = kept["adult"], kept["census"]
     assert (adult["records"], len(adult["sets"]), adult["ls"]) == (45_222, 15, list(range(2, 11)))
     assert (census["all records"], census["records"]) == (299_285, 148_318)
-    assert set(pages.CLAIMED_GS) <= set(census["g"])
-    found = pages.claims(kept)
+    assert set(claims.CLAIMED_GS) <= set(census["g"])
+    found = claims.claims(kept)
     assert [one.said for one in found if not one.holds] == []
     text = pages.page(kept)
     assert all(f"| {one.said} | holds | {one.found} |" in text for one in found)
@@ -311,14 +312,18 @@ def test_what_was_said_beforehand_came_out(kept):
 
 def test_our_estimator_is_as_good_as_claimed(kept):
     adult, census = kept["adult"], kept["census"]
-    assert pages.ratio(census["headline"], "large") <= 0.8
-    assert pages.mixed(census, "large") <= 0.8
+    assert claims.ratio(census["headline"], "large") <= 0.8
+    assert claims.mixed(census, "large") <= 0.8
     assert len(adult["headline"]) == len(adult["grid"]) == 15
-    assert max(pages.ratio(one) for one in adult["headline"].values()) <= 1.05
-    assert max(pages.ratio(one) for by_l in adult["grid"].values() for one in by_l.values()) <= 1.05
+    assert max(claims.ratio(one) for one in adult["headline"].values()) <= 1.05
+    assert max(claims.ratio(one) for by_l in adult["grid"].values() for one in by_l.values()) <= 1.05
 
 
 def test_a_failed_claim_is_told():
-    said = pages.Claim("all is well", False, "it is not")
+    said = claims.Claim("all is well", False, "it is not")
     lines = pages.claims_lines([said])
     assert lines == [["all is well", "**fails**", "it is not"]]
+
+
+def test_settings_are_in_order_whatever_a_run_kept_first():
+    assert list(claims.ordered({"10": {}, "2": {}, "0.3": {}})) == ["0.3", "2", "10"]

@@ -23,6 +23,8 @@ SETS, APART = "dummies", "anatomy"
 """The methods of the policy that hide values in sets, and in a table of their own."""
 GROUP, COUNT = "group", "count"
 BATCH = 1 << 20
+MOST = (1 << 31) - 1
+"""No set has so many values."""
 
 IN_SETS = (
     "Every set holds that many different values, so that no value takes more than 1/l of the places of any group of "
@@ -89,10 +91,13 @@ def _look(cells: Any, separator: str, least: int, kind: Any, found: Sets) -> Non
     text = not is_list(cells.type)
     lists = pc.split_pattern(cells.cast(pa.string()), separator) if text else cells
     different = _different(lists, found.seen, kind, blanks=text)
+    length = pc.fill_null(pc.list_value_length(lists), 0)
     lowest = pc.min(different).as_py()
     if lowest is not None:
         found.least = lowest if found.least is None else min(found.least, lowest)
-    found.short += pc.sum(pc.less(different, least)).as_py() or 0
+    # a value that is there twice takes more of the places than it may
+    short = pc.or_(pc.less(different, min(least, MOST)), pc.less(different, length))
+    found.short += pc.sum(short).as_py() or 0
 
 
 def _different(lists: Any, seen: set[str | None], kind: Any, *, blanks: bool) -> Any:

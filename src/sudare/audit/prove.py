@@ -183,7 +183,10 @@ def _outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] 
         strange = len(seen) > len(domain)
         if all(isinstance(value, str | None) for value in domain):
             strange = strange or not seen <= set(domain)
-    except (KeyError, TypeError):
+        elif all(isinstance(value, int | float | None) and not isinstance(value, bool) for value in domain):
+            told = {None if value is None else float(value) for value in domain}
+            strange = strange or not {None if text is None else float(text) for text in seen} <= told
+    except (KeyError, TypeError, ValueError):
         return [Problem(f"certificate.mechanism.columns.{column}", "does not tell the values that sets are made of.")]
     what = "does not have all values that sets of the release show."
     return [Problem(f"certificate.mechanism.columns.{column}.values", what)] if strange else []

@@ -23,6 +23,7 @@ from sudare.estimate.spreading import Counted, Trees, counted, plain_values, sha
 from sudare.progress import Listener, silent
 
 Floats = NDArray[np.float64]
+REPEATED = "Some people have several records, whose sets are one draw: the intervals are too narrow there."
 FEW = 30
 """Records of a cell below which its estimates are flagged."""
 GROUPS = (
@@ -164,7 +165,7 @@ def answer(
     ``second`` is the second table of a release by anatomy, ``trees`` the leaves below the labels of hierarchies.
     ``separator`` joins sets in text.
     """
-    if not isinstance(level, int | float) or isinstance(level, bool) or not 0 < level < 1:
+    if not isinstance(level, int | float) or isinstance(level, bool) or not 0 < level <= 1 - 1e-9:
         raise ParameterError(Problem("level", f"is a number between 0 and 1; got {level!r}."))
     listener = progress or silent
     method = str(certificate["method"]["name"])
@@ -190,6 +191,7 @@ def mechanism(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _only(estimator: str | None, eps: float | None, allowed: Sequence[str]) -> None:
     if estimator is not None and estimator not in allowed:
+        estimator = str(estimator)
         what = f"'{estimator}' is no estimator for this release. Allowed: {', '.join(allowed)}."
         raise ParameterError(Problem("estimator", what, did_you_mean(estimator, allowed)))
     if eps is not None and estimator != "bayes":
@@ -242,7 +244,8 @@ def _from_sets(
         cells.of_record, sets, len(values), len(cells.labels), estimator=chosen, eps=eps, level=level,
         log_factors=_factors(facts, question.of, least, len(values)), progress=listener,
     )  # fmt: skip
-    notes = ["Sets show the whole domain, so that nothing can be told."] if least == len(values) > 1 else []
+    notes = [REPEATED] if facts.get("repeated") else []
+    notes += ["Sets show the whole domain, so that nothing can be told."] if least == len(values) > 1 else []
     told = [plain_value(value) for value in values]
     return Answer(
         question, "dummies", chosen, level, cells.labels, told, found.records.astype(np.float64), found.counts,

@@ -181,7 +181,7 @@ def band_of(numbers: Floats, width: float) -> Floats:
     """Return the number of the band that each number is in; the one that begins at 0 is 0."""
     places = numbers / width
     nearest = np.round(places)
-    return np.where(np.abs(places - nearest) <= NEAR, nearest, np.floor(places))
+    return np.where(np.abs(places - nearest) <= NEAR, nearest, np.floor(places)) + 0.0  # no minus zero
 
 
 def band_label(band: float, width: float, whole: bool) -> Any:

@@ -11,9 +11,10 @@ Cost
     The number of records, times the logarithm of the number of values.
 
 Guarantee
-    Every group holds at least l different values, each of them once: who knows the group of a person can tell the value
-    with a probability of 1/l at most. No value may take more than 1/l of all records (the table is *eligible*); if one
-    does, there are no such groups. Quasi-identifiers are untouched, so that people can be found again in the release.
+    Every group holds at least l different values, each of them once: who knows the group of a person with one record
+    can tell the value with a probability of 1/l at most. No value may take more than 1/l of all records (the table is
+    *eligible*); if one does, there are no such groups. Quasi-identifiers are untouched, so that people can be found
+    again in the release. Several records of one person may be in one group, and all their values are then in it.
 
 Deviations
     Randomness is the operating system's, since groups that can be drawn again would tell who is in them.
@@ -35,8 +36,8 @@ from sudare.randomness import Entropy
 from sudare.table import Separation, Table
 
 REPEATED = (
-    "Some people have several records: whoever knows which they are can compare the groups of a person, and may tell "
-    "a value that all of them share."
+    "Some people have several records: whoever knows which they are can compare the groups of a person, and may tell a "
+    "value that all of them share; and of a group that holds several of their records, all these values are theirs."
 )
 
 

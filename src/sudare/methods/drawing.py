@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError, UnsupportedError
 from sudare.kernels import drawing as kernel
+from sudare.kernels import partitioning
 from sudare.randomness import BLOCK, Entropy
 from sudare.table import Column, smallest
 
@@ -42,7 +44,9 @@ class SetDraw:
     likely as the product of the weights of the others.
 
     ``same`` says who a record is about. Records of one person with the same truth show the same set: sets drawn anew
-    would have little in common but the truth. These sets are drawn at once, and kept.
+    would have little in common but the truth. And sets of one person are parts of one partition of the domain (see
+    :mod:`sudare.kernels.partitioning`): else different sets would tell that truths are different. They are drawn at
+    once, and kept.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class SetDraw:
         self._tables = None if weights is None else self._weighed(weights)
         self._owner: NDArray[np.unsignedinteger[Any]] | None = None
         self._kept: NDArray[np.unsignedinteger[Any]] | None = None
+        self.repeats = False  # whether sets of several records are one draw
         if same is not None:
             self._keep(same)
 
@@ -101,16 +106,38 @@ class SetDraw:
         return kernel.weigh_sets(np.asarray(weights, np.float64), self.width)
 
     def _keep(self, same: Column) -> None:
-        """Draw the sets of those (person, value) that several records have."""
+        """Draw the sets of everybody who has several records."""
         person, size = same.codes.astype(np.int64), self.column.size
         pairs, place, count = np.unique(person * size + self.column.codes, return_inverse=True, return_counts=True)
-        repeated = count > 1
+        owner = pairs // size
+        repeated = np.bincount(owner, count, int(owner.max(initial=0)) + 1)[owner] > 1
         if same.missing:  # nobody knows whether two records about somebody unknown are about the same person
-            repeated &= pairs // size != same.missing_code
+            repeated &= owner != same.missing_code
+        self.repeats = bool(repeated.any())
+        several = np.bincount(owner[repeated]) > 1
+        if self._tables is not None and several.any():
+            what = f"{int(several.sum()):,} people have different values of '{self.column.name}' in several records"
+            raise UnsupportedError(
+                f"{what}, whose sets cannot be drawn with unequal frequencies.", hint="use frequencies: uniform."
+            )
         number = np.cumsum(repeated) - 1
         number[~repeated] = int(repeated.sum())
         self._owner = smallest(number[place.reshape(-1)], int(repeated.sum()) + 1)
-        self._kept = smallest(self._draw((pairs[repeated] % size).astype(np.uint32)), size)
+        truth = (pairs[repeated] % size).astype(np.uint32)
+        if self._tables is not None:
+            self._kept = smallest(self._draw(truth), size)
+            return
+        lines = np.zeros((len(truth), self.width), np.uint32)
+        owners = owner[repeated]
+        first = np.flatnonzero(np.append(True, owners[1:] != owners[:-1])) if len(owners) else owners
+        step = max(BLOCK // (self.width + 2), 1)
+        bounds = [0, *first[np.searchsorted(first, np.arange(step, len(truth), step))[:-1]].tolist(), len(truth)]
+        for low, high in pairwise(dict.fromkeys(bounds)):
+            words = self._entropy.words(2 * (high - low) * (self.width + 2)).view(np.uint64)
+            partitioning.draw_parts(
+                owners[low:high], truth[low:high], np.int64(size), np.int64(self.width), words, lines[low:high]
+            )
+        self._kept = smallest(lines, size)
 
 
 class CodeDraw:

@@ -5,7 +5,9 @@ Steps
     2. For each record l - 1 other values are drawn from S, without replacement: all equally likely, or (``frequencies:
        observed``) so that a set of them is as likely as the product of their frequencies in the column.
     3. The record shows the true value and these, in the order of S: the place of a value tells nothing.
-    4. If it is said who records are about, those of one person with the same true value show the same set.
+    4. If it is said who records are about, the records of a person with several of them show parts of one random
+       partition of S into sets of l: the same set for the same value, and for others the same or one without a common
+       value. If l does not divide |S|, two parts have values in common, each of which shows either of them by chance.
 
 Cost
     Linear in the records, whatever their values, with one or two random words per record for some ten dummies; with
@@ -32,7 +34,11 @@ Guarantee
 
     Not promised: records can be re-identified as before, since the quasi-identifiers are as they were. A second release
     of the same records tells more, as what two sets of a record have in common is hardly more than the truth; so does a
-    table that has several records of a person and does not say so. With l = |S| nothing can be learnt at all.
+    table that has several records of a person and does not say so. Where l does not divide |S|, who compares sets of
+    one person that have values in common may come to a belief of 2 / (l + |S| mod l), which is below 2 / l; otherwise
+    the sets of a person tell nothing about each other. Equal sets may link the records of a person. Each column is
+    drawn on its own: where one tells about another, or any released column about it, both together tell more. With
+    l = |S| nothing can be learnt at all.
 
 Deviations
     The paper knows one sensitive column; here each is drawn on its own. It takes S as given, here it is what the column
@@ -60,6 +66,13 @@ from sudare.progress import Listener, silent
 from sudare.randomness import Entropy
 from sudare.table import Column, Perturbation, Table
 
+REPEATED = (
+    "Some people have several records, whose sets are one draw: equal sets may link them, and intervals of estimates, "
+    "which take records for independent, are too narrow."
+)
+TOGETHER = (
+    "Each sensitive column is drawn on its own: where one tells about another, the sets of both tell more than each."
+)
 DIGITS = 3
 """Significant digits of the frequencies that are told."""
 
@@ -85,7 +98,7 @@ def dummies(
         _refuse_missing([table.sensitive[name] for name in widths])
     listener("decide", 0.0, 1.0)
     entropy = Entropy(seed)
-    draws, told = {}, {}
+    draws, told, notes = {}, {}, []
     for done, (name, width) in enumerate(widths.items(), 1):
         column = table.sensitive[name]
         weights = _weights(column) if frequencies == "observed" else None
@@ -93,8 +106,14 @@ def dummies(
         told[name] = {"l": width, "values": domain(column), "frequencies": frequencies}
         if weights is not None:
             told[name]["weights"] = weights.tolist()
+        if draws[name].repeats:
+            told[name]["repeated"] = True
+            notes.append(REPEATED)
         listener("decide", done / len(widths), 1.0)
-    return Perturbation(draws, {"columns": told, "randomness": entropy.source})
+    if len(draws) > 1:
+        notes.append(TOGETHER)
+    facts = {"columns": told, "randomness": entropy.source}
+    return Perturbation(draws, facts | ({"notes": list(dict.fromkeys(notes))} if notes else {}))
 
 
 def _refuse_missing(columns: list[Column]) -> None:

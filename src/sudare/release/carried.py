@@ -132,6 +132,8 @@ def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
         return pa.list_(_without_dictionaries(kind.value_type))
     if pa.types.is_large_list(kind):
         return pa.large_list(_without_dictionaries(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(_without_dictionaries(kind.key_type), _without_dictionaries(kind.item_type))
     if pa.types.is_struct(kind):
         # anew: what a source notes down about a field stays behind
         return pa.struct([pa.field(field.name, _without_dictionaries(field.type)) for field in kind])

@@ -20,6 +20,7 @@ MISSING = (
 ORDERS = {
     "class": "class by class, shuffled within each class",
     "keep": "as in the source, which the policy asked for",
+    "shuffled": "all rows shuffled",
 }
 
 
@@ -101,7 +102,7 @@ def make_certificate(
         "search": figures.search,
         "mechanism": figures.mechanism,
         "columns": {role: list(names) for role, names in columns.items()},
-        "order": ORDERS[order],
+        "order": ORDERS["shuffled" if figures.mechanism and order == "class" else order],
         "missing": MISSING,
         "versions": {name: version(name) for name in ("sudare", "numpy", "numba", "pyarrow", "duckdb")}
         | {"python": platform.python_version()},

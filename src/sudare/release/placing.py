@@ -75,6 +75,9 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside
     name goes, whatever the new one is: it would be taken for a part of it. Whether there is one, its certificate tells;
     a file that only has such a name is somebody's, and stays.
     """
+    if beside is not None and second_table(target).is_file() and not _had_second(certificate_path(target)):
+        what = "is there already, and belongs to no release of this name."
+        raise TargetError(Problem(str(second_table(target)), what, "move it, or choose another name for the release."))
     if beside is not None and second_table(target).is_dir():
         raise TargetError(Problem(str(second_table(target)), "is a folder.", "choose another name for the release."))
     paper = written.with_name("certificate.json")
