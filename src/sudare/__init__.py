@@ -24,6 +24,7 @@ _HOMES = {
     "anonymize": "sudare.api",
     "apply": "sudare.api",
     "audit": "sudare.api",
+    "calibrate": "sudare.api",
     "compare": "sudare.api",
     "draft": "sudare.api",
     "estimate": "sudare.api",
@@ -35,7 +36,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from sudare import datasets
-    from sudare.api import Release, anonymize, apply, audit, compare, draft, estimate, explore, load_policy
+    from sudare.api import Release, anonymize, apply, audit, calibrate, compare, draft, estimate, explore, load_policy
     from sudare.audit import AuditReport
     from sudare.errors import SudareError
     from sudare.plan import Plan
@@ -51,6 +52,7 @@ __all__ = [
     "anonymize",
     "apply",
     "audit",
+    "calibrate",
     "compare",
     "datasets",
     "draft",

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ import pyarrow as pa
 from sudare import engines, hierarchies
 from sudare import memory as sizes
 from sudare.audit import AuditReport, audit_release
-from sudare.checks import check_hidden, check_out
+from sudare.checking import Seen, check_classes, check_out, chosen_method, seen_by
 from sudare.errors import (
     AuditFailedError,
     ParameterError,
@@ -51,6 +51,7 @@ from sudare.release.certificate import make_certificate, measure, untouched_figu
 from sudare.table import MEMORY, Partition, Recoding, Storage, Table, height
 
 if TYPE_CHECKING:
+    from sudare.calibrating import Calibrated
     from sudare.compare import Comparison
     from sudare.estimate import Answer, By
     from sudare.methods.exploring import Exploration
@@ -111,7 +112,7 @@ def anonymize(
     """
     listener = progress or silent
     checked = load_policy(policy)
-    entry, options = _method(checked, method)
+    entry, options = chosen_method(checked, method)
 
     def decide(table: Table, requirements: Requirements) -> Recoding:
         found: Recoding = entry.load()(table, requirements, **options, seed=seed, progress=listener)
@@ -120,7 +121,7 @@ def anonymize(
     described = {"name": entry.name, **options}
     release = _make(
         data, policy, checked, described, decide, out=out, seed=seed, memory=memory, listener=listener,
-        untouched=entry.leaves_quasi,
+        seen=seen_by(entry, options, checked),
     )  # fmt: skip
     if not entry.recodes_globally:
         return release
@@ -129,7 +130,7 @@ def anonymize(
 
 def check_plan(policy: Policy | Mapping[str, Any] | str | Path, method: str | None, path: Path) -> None:
     """Raise if the method makes no plan, or if it cannot be saved there."""
-    entry, _ = _method(load_policy(policy), method)
+    entry, _ = chosen_method(load_policy(policy), method)
     if not entry.recodes_globally:
         able = ", ".join(name for name, other in METHODS.items() if other.recodes_globally)
         what = f"{entry.name} decides for each class of a table anew, so that there is no plan to save."
@@ -198,9 +199,27 @@ def explore(
         problems.append(Problem("best", "is a whole number from 1."))
     if problems:
         raise ParameterError([Problem(p.where.removeprefix("method."), p.what, p.hint) for p in problems])
+    check_classes(checked)
     source, _ = read(data, checked)
     table = encode(source, checked, progress=listener)
     return look(table, _requirements(checked), best=best, progress=listener, **options)
+
+
+def calibrate(
+    policy: Policy | Mapping[str, Any] | str | Path,
+    data: Data | None = None,
+    *,
+    records: int | None = None,
+    progress: Listener | None = None,
+) -> Calibrated:
+    """Find how much of the values ``pram`` may keep under a policy; nothing is drawn or written.
+
+    Without ``data`` the policy has to tell the distribution of columns that alpha-gamma limits (``prior``), and how
+    many values the others have; ``records`` is how many there will be.
+    """
+    from sudare.calibrating import calibrate as weigh
+
+    return weigh(load_policy(policy), data, records=records, progress=progress)
 
 
 def compare(
@@ -245,11 +264,12 @@ def _make(
     memory: int | str | None,
     listener: Listener,
     unseen: Unseen | None = None,
-    untouched: bool = False,
+    seen: Seen | None = None,
 ) -> Release:
     """Make, prove and place a release, by whatever decides; ``given`` is what the policy came from.
 
-    With ``untouched`` the method looks at no quasi-identifier: all of them are carried along as they are.
+    ``seen`` is the policy as the method sees it, where that is another: quasi-identifiers may be carried along as they
+    are, or encoded otherwise.
     """
     limit = None if memory is None else sizes.parse_size(memory)
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
@@ -257,18 +277,19 @@ def _make(
     target = Path(out) if out is not None else None
     if target is not None:
         check_out(target, data, given, checked)
-    if untouched:
-        check_hidden(checked, str(method["name"]))
+    seen = seen or Seen(checked)
     seconds: dict[str, float] = {}
 
     with private_folder(target.parent if target else None) as folder:
         with _timed("read", seconds, listener):
             source, give_back = read(data, checked, stream=limit is not None)
-            seen = checked.carrying_quasi() if untouched else checked
-            storage = _storage(source, seen, limit, folder)
+            storage = _storage(source, seen.policy, limit, folder, seen.also)
             # in a text file an empty field is a missing cell, so empty texts cannot be told from missing ones there
             text_out = target is not None and is_text(target)
-            table = encode(source, seen, blanks_are_missing=text_out, storage=storage, progress=listener, unseen=unseen)
+            table = encode(
+                source, seen.policy, blanks_are_missing=text_out, storage=storage, progress=listener, unseen=unseen,
+                also=seen.also,
+            )  # fmt: skip
             requirements = _requirements(checked)
         with _timed("method", seconds, listener):
             recoding = decide(table, requirements)
@@ -299,7 +320,9 @@ def _make(
             del table, recoding, rows, shown, second, source  # as large as the data, and the audit needs room
         with _timed("audit", seconds, listener):
             name = str(method["name"])
-            report = audit_release(written, checked, method=name, scratch=folder, memory=limit and limit // 2)
+            report = audit_release(
+                written, checked, method=name, mechanism=figures.mechanism, scratch=folder, memory=limit and limit // 2
+            )
             report.raise_if_failed()
         if beside is not None:
             figures.mechanism["second_sha256"] = _digest(beside)
@@ -371,18 +394,17 @@ def estimate(
     :mod:`sudare.estimate.sets`), ``level`` is that of the intervals. With a ``policy``, labels of its hierarchies are
     spread over their leaves; without, they count as they are.
     """
-    from sudare.estimate import answer, ask
+    from sudare.estimate import answer, ask, needed
     from sudare.released import leaves_of, open_released
 
     opened = open_released(release)
-    question = ask(of, by, where, opened.names, hidden=opened.hidden)
+    question = ask(of, by, where, opened.names, hidden=opened.sealed)
     checked = None if policy is None else load_policy(policy)
     spec = None if checked is None else checked.columns.get(of)
     return answer(
-        opened.read(question.columns), opened.certificate, question, second=opened.second(of), estimator=estimator,
-        eps=eps, level=level, trees=leaves_of(checked, question.columns),
-        separator=None if spec is None else spec.separator,
-        progress=progress,
+        opened.read(needed(opened.certificate, question)), opened.certificate, question, second=opened.second(of),
+        estimator=estimator, eps=eps, level=level, trees=leaves_of(checked, question.columns),
+        separator=None if spec is None else spec.separator, progress=progress,
     )  # fmt: skip
 
 
@@ -426,25 +448,13 @@ def _requirements(policy: Policy) -> Requirements:
     return Requirements(models, policy.suppression.limit, policy.suppression.records == "masked")
 
 
-def _storage(source: engines.Source, policy: Policy, limit: int | None, folder: Path) -> Storage:
+def _storage(source: engines.Source, policy: Policy, limit: int | None, folder: Path, also: Collection[str]) -> Storage:
     """Return where the arrays of a table are to be kept, or raise if it cannot be worked on in the memory there is."""
-    demand = needs(source, policy)
+    demand = needs(source, policy, also)
     if limit is None:
         sizes.check_fits(demand, sizes.available())
         return MEMORY
     return Storage(sizes.storage_limit(demand, limit), folder)
-
-
-def _method(policy: Policy, override: str | None) -> tuple[Any, dict[str, Any]]:
-    if override is None or override == policy.method.name:
-        return METHODS[policy.method.name], policy.method.options
-    if override not in METHODS:
-        raise UnsupportedError(f"'{override}' is not a method.", hint=f"use one of {', '.join(METHODS)}.")
-    roles = {name: spec.role for name, spec in policy.columns.items()}
-    lacking = METHODS[override].lacking({}, [spec.model for spec in policy.require], roles)
-    if lacking:
-        raise PolicyError(lacking)
-    return METHODS[override], {}
 
 
 def _is_text(data: Data) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -66,18 +66,20 @@ def encode(
     progress: Listener = silent,
     unseen: Unseen | None = None,
     target: str | None = None,
+    also: Collection[str] = (),
 ) -> Table:
     """Encode a table as the policy describes it; what is wrong with any of its columns is said at once.
 
     Values that a hierarchy lacks are wrong, too, unless there is an ``unseen`` to note them in: they are then missing.
-    ``target`` is the class to predict, if it is not what the policy's method names.
+    ``target`` is the class to predict, if it is not what the policy's method names. ``also`` are columns that are to be
+    encoded although no requirement reads them: sensitive ones, and ones that leave as they came.
     """
     target = target or _target(policy)
     source = engines.open_table(source) if isinstance(source, pa.Table) else source
     tokens = [text for text in policy.source.missing if text] + ([""] if blanks_are_missing else [])
     encoders = {
         name: encoder(name, policy.columns[name], source, tokens, nulls=not blanks_are_missing, storage=storage)
-        for name in _encoded(policy, target)
+        for name in _encoded(policy, target, also)
     }
     leaving = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
     kinds = {name: source.schema.field(name).type for name in leaving}
@@ -117,8 +119,9 @@ def encode(
         }
         encoded = {name: end.result() for name, end in ends.items()}
     problems = [problem for name in encoders for problem in wrong.get(name, ())]
+    nor = ", nor perturbed" if also else ""
     problems += [
-        Problem(f"columns.{name}", f"an item set cannot be {policy.columns[name].role}.")
+        Problem(f"columns.{name}", f"an item set cannot be {policy.columns[name].role}{nor}.")
         for name, column in encoded.items()
         if isinstance(column, ItemSets) and policy.columns[name].role != "quasi"
     ]
@@ -131,7 +134,7 @@ def encode(
         role: {name: column for name, column in encoded.items() if policy.columns[name].role == role}
         for role in ("quasi", "sensitive", "subject")
     }
-    needed = _needed(policy)
+    needed = _needed(policy) | set(also)
     known = {
         name: column for name, column in by_role["sensitive"].items() if isinstance(column, Column) and name in needed
     }
@@ -142,16 +145,24 @@ def encode(
         raise DataError(problems)
     subject = next(iter(by_role["subject"].values()), None)
     chosen = found if isinstance(found, Column) else None
-    return Table(rows, by_role["quasi"], known, subject, carried.finish(), storage, chosen)
+    context = {
+        name: column
+        for name, column in encoded.items()
+        if name in also and policy.columns[name].role == "insensitive" and isinstance(column, Column)
+    }
+    return Table(rows, by_role["quasi"], known, subject, carried.finish(), storage, chosen, context)
 
 
-def _encoded(policy: Policy, target: str | None) -> list[str]:
+def _encoded(policy: Policy, target: str | None, also: Collection[str]) -> list[str]:
     """Return the columns that a method or a requirement looks at; all others leave as they came, or stay."""
-    needed = _needed(policy)
+    needed = _needed(policy) | set(also)
     return [
         name
         for name, spec in policy.columns.items()
-        if spec.role in ("quasi", "subject") or (spec.role == "sensitive" and name in needed) or name == target
+        if spec.role in ("quasi", "subject")
+        or (spec.role == "sensitive" and name in needed)
+        or name == target
+        or name in also
     ]
 
 
@@ -251,9 +262,9 @@ def _holds_sets(spec: ColumnSpec, kind: pa.DataType) -> bool:
     return spec.kind == "items" or bool(pa.types.is_nested(kind))
 
 
-def needs(source: engines.Source, policy: Policy) -> Demand:
+def needs(source: engines.Source, policy: Policy, also: Collection[str] = ()) -> Demand:
     """Return what encoding a table and working on it takes up, as far as that can be told before."""
-    names = _encoded(policy, _target(policy))
+    names = _encoded(policy, _target(policy), also)
     sets = [name for name in names if _holds_sets(policy.columns[name], source.schema.field(name).type)]
     return Demand(
         rows=source.rows or source.likely,

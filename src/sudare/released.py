@@ -37,9 +37,14 @@ class Released:
         return list(columns) if isinstance(columns, Mapping) else []
 
     @property
+    def sealed(self) -> list[str]:
+        """The hidden columns that nothing can be counted by. Perturbed ones can: how they were drawn is known."""
+        return [] if self.certificate["method"]["name"] == "pram" else self.hidden
+
+    @property
     def apart(self) -> list[str]:
         """The hidden columns that stand in a table of their own."""
-        return [name for name in self.hidden if name not in self.columns]
+        return [name for name in self.sealed if name not in self.columns]
 
     @property
     def names(self) -> list[str]:

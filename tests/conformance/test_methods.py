@@ -19,7 +19,21 @@ import pytest
 
 from sudare.errors import PolicyUnmetError, UnsupportedError
 from sudare.hierarchies import build
-from sudare.methods import METHODS, ColumnName, Flag, Seconds, Share, Weight, Whole
+from sudare.methods import (
+    METHODS,
+    ByColumn,
+    ColumnGroups,
+    ColumnName,
+    ColumnNames,
+    Combinations,
+    Either,
+    Flag,
+    Seconds,
+    Share,
+    Weight,
+    Whole,
+    Words,
+)
 from sudare.models import MODELS, Requirements
 from sudare.policy import HierarchySpec
 from sudare.table import SUPPRESSED, Column, Partition, Table, encode_column, encode_items
@@ -32,6 +46,10 @@ def values_of(name, option) -> tuple:
         return allowed
     if isinstance(allowed, ColumnName):
         return ()  # see `decide`
+    if isinstance(allowed, Either):
+        return tuple(word for kind in allowed.kinds if isinstance(kind, Words) for word in kind.words)
+    if isinstance(allowed, ByColumn | ColumnNames | ColumnGroups | Combinations):
+        return ()  # these name columns of a table: see tests/papers/test_pram.py
     return {Seconds: (60, 90.5), Whole: (3,), Weight: (0, 0.5, 1.0), Share: (0.0, 0.1), Flag: (False, True)}[
         type(allowed)
     ]
@@ -103,6 +121,8 @@ SETTINGS = {
     "beta-likeness": [{"beta": 1.5, "column": "illness", "variant": v} for v in ("basic", "enhanced")],
     "delta-disclosure": [{"delta": 1.2, "column": "illness"}],
     "km-anonymity": [],
+    "pk-anonymity": [],  # of mechanisms, which no classes keep
+    "alpha-gamma": [],
 }
 ASKED = [(model, setting) for model, settings in SETTINGS.items() for setting in settings]
 TOGETHER = [

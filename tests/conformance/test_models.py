@@ -34,6 +34,11 @@ SETTINGS = {
     "beta-likeness": [{"beta": 1.0, "column": "s", "variant": v} for v in ("basic", "enhanced")],
     "delta-disclosure": [{"delta": 0.9, "column": "s"}],
     "km-anonymity": [{"k": 2, "m": 2, "column": "items"}],
+    "pk-anonymity": [{"k": 3}],
+    "alpha-gamma": [
+        {"column": "s", "alpha": 0.8, "gamma": 0.1},
+        {"column": "s", "alpha": 1, "gamma": 0, "prior": {"0": 0.75, "1": 0.25}},
+    ],
 }
 MADE = [MODELS[name](**setting) for name, settings in SETTINGS.items() for setting in settings]
 every_class = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -91,7 +96,7 @@ def test_is_frozen(model):
 
 @every_setting
 def test_says_what_it_reads_and_how_it_behaves(model):
-    assert model.scope in ("group", "column")
+    assert model.scope in ("group", "column", "mechanism")
     assert model.monotone is True
     assert isinstance(model.depends_on_whole, bool)
     assert isinstance(model.least_rows, int)
@@ -113,6 +118,9 @@ def test_answers_one_truth_per_group(model, grouping):
     assert (groups.rows[answer] >= model.least_rows).all()
     if model.scope == "group":
         assert Requirements((model,)).holds(groups).tolist() == answer.tolist()
+    if model.scope == "mechanism":
+        assert Requirements((model,)).of_groups == ()
+        assert answer.all()
 
 
 def implied(model, groups) -> np.ndarray:
@@ -126,6 +134,8 @@ def implied(model, groups) -> np.ndarray:
         "beta-likeness": lambda: figure <= model.beta + 1e-9,
         "delta-disclosure": lambda: figure < model.delta - 1e-9,
         "km-anonymity": lambda: figure == 0,
+        "pk-anonymity": lambda: figure == 0,
+        "alpha-gamma": lambda: figure == 0,
     }[model.name]()
 
 

@@ -11,12 +11,14 @@ from sudare.errors import ParameterError
 from sudare.models import (
     MODELS,
     TOLERANCE,
+    AlphaGamma,
     AlphaKAnonymity,
     BetaLikeness,
     DeltaDisclosure,
     KAnonymity,
     KmAnonymity,
     LDiversity,
+    PkAnonymity,
     Requirements,
     TCloseness,
     describe,
@@ -58,6 +60,18 @@ BAD = [
     (DeltaDisclosure, {"delta": -1, "column": "d"}, "delta"),
     (KmAnonymity, {"k": 1, "m": 2, "column": "d"}, "k"),
     (KmAnonymity, {"k": 2, "m": 0, "column": "d"}, "m"),
+    (PkAnonymity, {"k": 1}, "k"),
+    (PkAnonymity, {"k": 2.5}, "k"),
+    (AlphaGamma, {"column": 3, "alpha": 0.8, "gamma": 0.1}, "column"),
+    (AlphaGamma, {"column": "d", "alpha": 0, "gamma": 0}, "alpha"),
+    (AlphaGamma, {"column": "d", "alpha": 1.1, "gamma": 0.1}, "alpha"),
+    (AlphaGamma, {"column": "d", "alpha": 0.8, "gamma": -0.1}, "gamma"),
+    (AlphaGamma, {"column": "d", "alpha": 0.2, "gamma": 0.2}, "gamma"),
+    (AlphaGamma, {"column": "d", "alpha": 0.8, "gamma": 0.1, "prior": {"a": 1.0}}, "prior"),
+    (AlphaGamma, {"column": "d", "alpha": 0.8, "gamma": 0.1, "prior": {"a": 1.0, "b": 0}}, "prior"),
+    (AlphaGamma, {"column": "d", "alpha": 0.8, "gamma": 0.1, "prior": {"a": 0.5, "b": 0.4}}, "prior"),
+    (AlphaGamma, {"column": "d", "alpha": 0.8, "gamma": 0.1, "prior": {1: 0.5, 2: 0.5}}, "prior"),
+    (AlphaGamma, {"column": "d", "alpha": 0.8, "gamma": 0.1, "prior": [0.5, 0.5]}, "prior"),
     (Requirements, {"models": (), "limit": 1.01}, "limit"),
     (Requirements, {"models": (), "limit": -0.1}, "limit"),
 ]
@@ -108,6 +122,9 @@ REQUIRE = [
     {"model": "beta-likeness", "beta": 1, "column": "disease"},
     {"model": "delta-disclosure", "delta": 1, "column": "disease"},
     {"model": "km-anonymity", "k": 3, "m": 2, "column": "drugs"},
+    {"model": "pk-anonymity", "k": 3},
+    {"model": "alpha-gamma", "column": "disease", "alpha": 0.8, "gamma": 0.1},
+    {"model": "alpha-gamma", "column": "age", "alpha": 0.8, "gamma": 0.1, "prior": {"20": 0.7, "30": 0.3}},
 ]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sudare.methods import METHODS, ColumnName, Flag, Seconds, Share, Weight, Whole
+from sudare.methods import METHODS, Flag, Seconds, Share, Weight, Whole
 from sudare.release import Anything, Choice, Interval, parse_cell
 
 NASTY = [
@@ -155,9 +155,8 @@ def _some(allowed: Any) -> tuple[Any, ...]:
     """Some values of an option."""
     if isinstance(allowed, tuple):
         return allowed
-    return {Seconds: (60.0,), Share: (0.1, 0.5), Weight: (0.5, 1), Whole: (2,), Flag: (True,), ColumnName: ()}[
-        type(allowed)
-    ]
+    some = {Seconds: (60.0,), Share: (0.1, 0.5), Weight: (0.5, 1), Whole: (2,), Flag: (True,)}
+    return some.get(type(allowed), ())  # others name columns
 
 
 def fit_for_class(role: str, cells: list[Any]) -> bool:

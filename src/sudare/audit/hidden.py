@@ -110,7 +110,7 @@ def _different(lists: Any, seen: set[str | None], kind: Any, *, blanks: bool) ->
     if pa.types.is_dictionary(flat.type):
         flat = flat.dictionary_decode()  # what nobody shows may stand in a dictionary
     words = flat.dictionary_encode()
-    texts = _as_text(words.dictionary, kind)
+    texts = as_text(words.dictionary, kind)
     if blanks:  # and those around an item are no part of it
         texts = pc.utf8_trim_whitespace(texts)
         texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
@@ -131,7 +131,7 @@ def _different(lists: Any, seen: set[str | None], kind: Any, *, blanks: bool) ->
     return pc.replace_with_mask(pc.cast(length, pa.int64()), pc.greater(length, 0), numbers)
 
 
-def _as_text(values: Any, kind: Any) -> Any:
+def as_text(values: Any, kind: Any) -> Any:
     """Return values as the text that they have in the type of the release; spellings of one number are no diversity."""
     if pa.types.is_floating(values.type):
         values = pc.add(pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values), 0.0)

@@ -24,6 +24,7 @@ from sudare.audit.definitions import (
     subjects_apart,
 )
 from sudare.audit.hidden import APART, GROUP, SETS, count_rows, groups_of_l, second_table, sets_of_l
+from sudare.audit.randomized import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, only_of_drawn_values, pk_anonymity
 from sudare.audit.reading import open_file, open_release
 from sudare.audit.sources import NO_ROOM, Release
 from sudare.audit.verdict import AuditReport, Guarantee
@@ -38,6 +39,8 @@ DEFINITIONS: dict[str, Callable[[Classes, Any], Guarantee]] = {
     "beta-likeness": beta_likeness,
     "delta-disclosure": delta_disclosure,
     "km-anonymity": km_anonymity,
+    PK: only_of_drawn_values,
+    ALPHA_GAMMA: only_of_drawn_values,
 }
 """How each model of the policy is proven."""
 
@@ -52,6 +55,7 @@ def audit_release(
     *,
     certificate: Mapping[str, Any] | None = None,
     method: str | None = None,
+    mechanism: Mapping[str, Any] | None = None,
     scratch: Path | None = None,
     memory: int | None = None,
     progress: Callable[[str], None] | None = None,
@@ -60,10 +64,10 @@ def audit_release(
 
     ``release`` is the path of a CSV, Parquet or Arrow file, or an Arrow table. With a ``certificate`` the file
     must also be the one it speaks of. ``method`` is what made it, if that is not what the certificate or the policy
-    names; where it hides sensitive values, that has to be proven otherwise. The report says what holds and what does
-    not; only a release that cannot be read raises, as :class:`~sudare.errors.DataError`. What does not fit into
-    memory, or into ``memory`` bytes of it, goes to the folder ``scratch``, or to a temporary one. ``progress`` is told
-    each step in words.
+    names; where it hides or draws values, that has to be proven otherwise. ``mechanism`` is how values were drawn,
+    where there is no certificate yet to tell it. The report says what holds and what does not; only a release that
+    cannot be read raises, as :class:`~sudare.errors.DataError`. What does not fit into memory, or into ``memory`` bytes
+    of it, goes to the folder ``scratch``, or to a temporary one. ``progress`` is told each step in words.
     """
     started = time.perf_counter()
     say = progress or (lambda _: None)
@@ -71,6 +75,9 @@ def audit_release(
     made_by = method or _made_by(certificate) or policy.method.name
     if made_by in (SETS, APART):
         return _hidden(release, policy, made_by, certificate, scratch, memory, say, started)
+    if made_by == METHOD:
+        told = mechanism if mechanism is not None else (certificate or {}).get("mechanism")
+        return _randomized(release, policy, told, certificate, scratch, memory, say, started)
     guarantees = []
     with (
         closing(open_release(release, policy)) as opened,
@@ -154,6 +161,48 @@ def _hidden(
     return AuditReport(
         passed=not problems and all(guarantee.holds for guarantee in guarantees),
         rows=rows,
+        classes=None,
+        guarantees=tuple(guarantees),
+        release_sha256=digest,
+        problems=tuple(problems),
+        seconds=time.perf_counter() - started,
+        notes=_notes(policy, certificate),
+    )
+
+
+def _randomized(
+    release: str | Path | Any,
+    policy: Policy,
+    mechanism: Mapping[str, Any] | None,
+    certificate: Mapping[str, Any] | None,
+    scratch: Path | None,
+    memory: int | None,
+    say: Callable[[str], None],
+    started: float,
+) -> AuditReport:
+    """Prove a release whose quasi-identifiers and sensitive values were drawn at random."""
+    others = [spec.model for spec in policy.require if spec.model not in (PK, ALPHA_GAMMA)]
+    if others:
+        what = f"{METHOD} proves {PK} and {ALPHA_GAMMA} and nothing else; got {others[0]}."
+        raise DataError(Problem("require", what, "use another method for other promises."))
+    with (
+        closing(open_release(release, policy)) as opened,
+        _database(scratch, memory) as connection,
+        _no_values_in_errors(opened.where),
+    ):
+        found = look_at(connection, opened, policy, mechanism)
+        guarantees = []
+        for spec in policy.require:
+            say(f"proving {spec.model}")
+            guarantees.append(pk_anonymity(found, policy, spec) if spec.model == PK else alpha_gamma(found, spec))
+        guarantees += _columns_kept_back(opened, policy)
+        problems = list(found.problems)
+        if certificate is not None:
+            problems += _integrity(opened, found.rows, certificate)
+        digest = opened.sha256
+    return AuditReport(
+        passed=not problems and all(guarantee.holds for guarantee in guarantees),
+        rows=found.rows,
         classes=None,
         guarantees=tuple(guarantees),
         release_sha256=digest,

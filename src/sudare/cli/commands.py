@@ -10,7 +10,7 @@ import typer
 
 from sudare import __version__
 from sudare.cli.running import check_new, progress, reporting, say, write_new
-from sudare.cli.showing import show_estimates, show_guarantees, show_nodes, show_release
+from sudare.cli.showing import show_calibration, show_estimates, show_guarantees, show_nodes, show_release
 
 app = typer.Typer(
     name="sudare",
@@ -163,6 +163,36 @@ def explore(
 
 
 @app.command()
+def calibrate(
+    policy: PolicyOption,
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="CSV, Parquet or Arrow file; else the policy tells all.")
+    ] = None,
+    records: Annotated[int | None, typer.Option("--records", help="How many there will be, without DATA.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Draw the figures against p into this SVG file.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Find how much of the values may be kept where values are drawn at random (method pram)."""
+    with reporting(as_json):
+        from sudare import api
+        from sudare.report import calibration_picture
+
+        if picture is not None:
+            check_new(picture)
+        with progress(quiet or as_json) as listener:
+            found = api.calibrate(policy, data, records=records, progress=listener)
+        if picture is not None:
+            write_new(picture, calibration_picture(found.to_dict(curves=True)))
+        if as_json:
+            say(json.dumps(found.to_dict(), ensure_ascii=False))
+        elif not quiet:
+            show_calibration(found.to_dict())
+
+
+@app.command()
 def compare(
     data: DataArgument,
     policy: PolicyOption,
@@ -225,7 +255,8 @@ def estimate(
         list[str] | None, typer.Option("--where", help="Only records such as sex=F,M or age=20..39; may be repeated.")
     ] = None,
     estimator: Annotated[
-        str | None, typer.Option("--estimator", help="For hidden values: em-shrunk, em, bayes or closed-form.")
+        str | None,
+        typer.Option("--estimator", help="For sets: em-shrunk, em, bayes or closed-form; for pram: em, inversion."),
     ] = None,
     eps: Annotated[float | None, typer.Option("--eps", help="When bayes stops; 1 if not given.")] = None,
     level: Annotated[float, typer.Option("--level", help="How surely intervals hold the true count.")] = 0.95,

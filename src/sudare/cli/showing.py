@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ def show_release(out: Path, certificate: dict[str, Any]) -> None:
     say(f"{out}: {facts['rows_out']} of {facts['rows_in']} records{classes}.")
     show_guarantees(facts["guarantees"])
     loss = facts["loss"]
-    if facts["mechanism"]:
+    if facts["method"]["name"] == "pram":
+        say("  values were drawn at random; `sudare estimate` tells the counts behind them")
+    elif facts["mechanism"]:
         say("  quasi-identifiers are untouched; `sudare estimate` tells what sensitive values they go with")
     else:
         say(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
@@ -57,6 +60,29 @@ def _show_information(search: dict[str, Any]) -> None:
 
 def _levels(levels: dict[str, int]) -> str:
     return ", ".join(f"{name} {level}" for name, level in levels.items())
+
+
+def show_calibration(found: dict[str, Any]) -> None:
+    """Say how much may be kept, what allows how much, and what is kept of each column."""
+    say(f"p = {_floor(found['p'])}: each value is kept with this probability at most, and else drawn anew.")
+    names = {"pk": "pk-anonymity", "alpha": "alpha", "gamma": "gamma"}
+    for key, bound in found["bounds"].items():
+        if bound is not None:
+            binds = "; this binds" if key == found["binding"] else ""
+            say(f"  {names[key]} allows up to {_floor(bound)}{binds}")
+    apart = set(found["retention"].values()) != {found["p"]}
+    for name, p in found["retention"].items():
+        size = f" of {_count(found['values'][name], 'value')}" if name in found["values"] else ""
+        held = found["held_by"][name]
+        by = f", held by {names[held]}" if apart and held is not None else ""
+        say(f"  column '{name}'{size}: {_floor(p)}{by}")
+    if found["p"] == 0:
+        say("  note: nothing may be kept, and what is released would be noise.")
+
+
+def _floor(p: float) -> str:
+    """Return a probability that is no larger than it is, with six digits."""
+    return f"{math.floor(p * 1e6 + 1e-6) / 1e6:.6f}"
 
 
 def show_nodes(found: dict[str, Any], most: int) -> None:

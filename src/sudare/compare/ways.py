@@ -80,6 +80,7 @@ def _way(
     options |= {key: target for key, allowed in METHODS[name].options.items() if isinstance(allowed, ColumnName)}
     problems = METHODS[name].lacking(options, models, roles)
     if METHODS[name].leaves_quasi:
-        what = f"{name} leaves quasi-identifiers as they are, so that there is nothing to compare classifiers by."
+        does = "makes no classes" if METHODS[name].perturbs else "leaves quasi-identifiers as they are"
+        what = f"{name} {does}, so that there is nothing to compare classifiers by."
         problems.append(Problem("methods", what))
     return Way(name, name, options, tuple(problems))

@@ -3,6 +3,7 @@
 from sudare.estimate.answering import FEW, Answer, answer
 from sudare.estimate.matrix import MATRIX_ESTIMATORS, from_matrix
 from sudare.estimate.questions import By, Question, Range, ask
+from sudare.estimate.randomized import PERTURBED_ESTIMATORS, needed
 from sudare.estimate.sets import DEFAULT, ESTIMATORS, Estimates, from_sets
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "ESTIMATORS",
     "FEW",
     "MATRIX_ESTIMATORS",
+    "PERTURBED_ESTIMATORS",
     "Answer",
     "By",
     "Estimates",
@@ -19,4 +21,5 @@ __all__ = [
     "ask",
     "from_matrix",
     "from_sets",
+    "needed",
 ]

@@ -170,6 +170,11 @@ def answer(
     listener = progress or silent
     method = str(certificate["method"]["name"])
     hidden = mechanism(certificate)
+    if method == "pram":
+        from sudare.estimate.randomized import PERTURBED_ESTIMATORS, answer_randomized
+
+        _only(estimator, eps, PERTURBED_ESTIMATORS)
+        return answer_randomized(table, certificate, question, estimator=estimator, level=level, progress=listener)
     if question.of not in hidden:
         _only(estimator, eps, ("spread",))
         return _spread(table, certificate, question, method, level, trees or {})
@@ -264,7 +269,7 @@ def read_sets(
             # a set of nothing but a missing value is an empty field
             lists = pc.split_pattern(chunk.cast(pa.string()).fill_null(""), separator or ",")
         flat = lists.flatten()
-        codes = _codes(flat, values, name, blank=lists is not chunk)
+        codes = codes_of(flat, values, name, blank=lists is not chunk)
         lengths = pc.list_value_length(lists)
         if codes.null_count or lengths.null_count or not pc.all(pc.equal(lengths, least), min_count=0).as_py():
             what = f"column '{name}' does not show sets of {least} of the values that the certificate tells."
@@ -274,15 +279,15 @@ def read_sets(
     return np.concatenate(parts) if parts else np.zeros((0, least), dtype=np.uint32)
 
 
-def _codes(shown: pa.Array, values: list[Any], name: str, *, blank: bool = False) -> pa.Array:
+def codes_of(shown: pa.Array, values: list[Any], name: str, *, blank: bool = False) -> pa.Array:
     """Return the place of each shown value in the domain, null where it has none; ``blank``: an empty text is missing.
 
     Certificates tell numbers as numbers and all else as text, files and frames show them in many types.
     """
     if pa.types.is_dictionary(shown.type):
         if shown.null_count:  # a missing value may be one of the domain
-            return _codes(shown.cast(shown.type.value_type), values, name, blank=blank)
-        return _codes(shown.dictionary, values, name, blank=blank).take(shown.indices)
+            return codes_of(shown.cast(shown.type.value_type), values, name, blank=blank)
+        return codes_of(shown.dictionary, values, name, blank=blank).take(shown.indices)
     if pa.types.is_floating(shown.type):  # which is how some frames say that a number is missing
         shown = pc.if_else(pc.is_nan(shown), pa.scalar(None, shown.type), shown)
     try:
@@ -320,7 +325,7 @@ def _from_groups(
     if question.of not in second.column_names:
         raise DataError(Problem("release", f"its second table does not have the column '{question.of}'."))
     told = second.column(question.of).combine_chunks()
-    codes = _codes(told.combine_chunks() if isinstance(told, pa.ChunkedArray) else told, values, question.of)
+    codes = codes_of(told.combine_chunks() if isinstance(told, pa.ChunkedArray) else told, values, question.of)
     if codes.null_count:
         raise DataError(Problem("release", "its second table has values that the certificate does not tell."))
     most = int(max(group.max(initial=0), of_group.max(initial=0))) + 1

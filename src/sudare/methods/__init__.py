@@ -12,85 +12,27 @@ from importlib import import_module
 from typing import Any
 
 from sudare.errors import Problem, did_you_mean
+from sudare.methods.options import (
+    ByColumn,
+    ColumnGroups,
+    ColumnName,
+    ColumnNames,
+    Combinations,
+    Either,
+    Flag,
+    Option,
+    Positive,
+    Seconds,
+    Share,
+    Transitions,
+    Weight,
+    Whole,
+    Words,
+)
 from sudare.table import Recoding
 
-
-@dataclass(frozen=True)
-class Share:
-    """An option that is a number from 0, below 1."""
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1
-
-    def __str__(self) -> str:
-        return "a number from 0, below 1"
-
-
-LONGEST = 10**9
-"""Seconds: some thirty years."""
-
-
-@dataclass(frozen=True)
-class Seconds:
-    """An option that is a number of seconds, above 0."""
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= LONGEST
-
-    def __str__(self) -> str:
-        return f"a number of seconds, above 0, {LONGEST:,} at most"
-
-
-@dataclass(frozen=True)
-class Weight:
-    """An option that is a number from 0 to 1."""
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-    def __str__(self) -> str:
-        return "a number from 0 to 1"
-
-
-@dataclass(frozen=True)
-class Whole:
-    """An option that is a whole number between two others."""
-
-    least: int
-    most: int
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
-
-    def __str__(self) -> str:
-        return f"a whole number from {self.least} to {self.most}"
-
-
-@dataclass(frozen=True)
-class Flag:
-    """An option that is true or false."""
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, bool)
-
-    def __str__(self) -> str:
-        return "true or false"
-
-
-@dataclass(frozen=True)
-class ColumnName:
-    """An option that names a column with one of some roles; it has to be given."""
-
-    roles: tuple[str, ...]
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, str)
-
-    def __str__(self) -> str:
-        return f"the name of a column with role {' or '.join(self.roles)}"
-
-
-Option = tuple[str | int, ...] | Share | Seconds | Weight | Whole | Flag | ColumnName
+OF_MECHANISMS = ("pk-anonymity", "alpha-gamma")
+"""The models that no classes of records keep, but only the mechanism by which values are drawn."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +41,8 @@ class Method:
 
     ``needs`` is a model that the policy has to ask for. ``recodes_globally`` says that each value shows the same
     everywhere, so that the decision can be saved as a plan. ``leaves_quasi`` says that quasi-identifiers leave as they
-    came, and sensitive values are hidden.
+    came, and sensitive values are hidden, or that values are perturbed. ``makes`` are the models that it can keep, all
+    but those of a mechanism if it says nothing.
     """
 
     name: str
@@ -111,6 +54,12 @@ class Method:
     needs: str | None = None
     recodes_globally: bool = False
     leaves_quasi: bool = False
+    makes: tuple[str, ...] | None = None
+
+    @property
+    def perturbs(self) -> bool:
+        """Whether it draws values anew, quasi-identifiers and sensitive ones alike."""
+        return self.makes == OF_MECHANISMS
 
     def load(self) -> Callable[..., Recoding]:
         """Return the function itself."""
@@ -134,27 +83,53 @@ class Method:
         self, options: Mapping[str, Any], models: Collection[object], roles: Mapping[str, Any]
     ) -> list[Problem]:
         """Return what this method misses in a policy: a model that it needs, a column that an option has to name."""
-        problems = []
-        if self.needs is not None and self.needs not in models:
+        problems = self._unable({str(model) for model in models})
+        if self.needs is not None and self.needs not in models and (self.makes is not None or not problems):
             what = f"{self.name} needs a requirement of the model {self.needs}, and there is none."
             hint = "add it, or use full-domain, which takes whatever is required."
             problems.append(Problem("method.name", what, hint))
-        if self.leaves_quasi and (others := {str(model) for model in models} - {"l-diversity"}):
-            what = f"{self.name} leaves quasi-identifiers as they are, and cannot make {', '.join(sorted(others))}."
-            problems.append(Problem("method.name", what, "use top-down or l-clustering, or require l-diversity alone."))
+        for key, several in self.options.items():
+            value = options.get(key)
+            if isinstance(several, ByColumn | Either | ColumnNames | ColumnGroups | Combinations) and value in several:
+                for column in dict.fromkeys(several.named(value)):
+                    problems += self._wrong_column(key, column, several, roles)
         for key, allowed in self.options.items():
             if not isinstance(allowed, ColumnName) or not isinstance(options.get(key, ""), str):
                 continue
             name = options.get(key)
             if name is None:
                 problems.append(Problem(f"method.{key}", f"{self.name} needs {allowed} here."))
-            elif name not in roles:
-                what = f"'{name}' is not a column of this policy."
-                problems.append(Problem(f"method.{key}", what, did_you_mean(name, map(str, roles))))
-            elif roles[name] not in allowed.roles:
-                what = f"'{name}' has role: {roles[name]}; this needs {allowed}."
-                problems.append(Problem(f"method.{key}", what))
+            else:
+                problems += self._wrong_column(key, name, allowed, roles)
         return problems
+
+    def _unable(self, models: Collection[str]) -> list[Problem]:
+        """Return that this method cannot keep some models, in one problem."""
+        if self.makes is None:
+            if not (others := [model for model in OF_MECHANISMS if model in models]):
+                return []
+            what = f"{self.name} draws no values, and cannot make {' and '.join(others)}."
+            return [Problem("method.name", what, "use pram, and require nothing else.")]
+        others = sorted(set(models) - set(self.makes))
+        if self.perturbs:
+            what = f"{self.name} draws values anew, and cannot make {', '.join(others)}."
+            if not others and not set(models) & set(self.makes):
+                what = f"{self.name} needs a requirement of {' or '.join(self.makes)}, and there is none."
+            hint = "use top-down for these, or require pk-anonymity or alpha-gamma alone."
+            return [Problem("method.name", what, hint)] if others or not models else []
+        what = f"{self.name} leaves quasi-identifiers as they are, and cannot make {', '.join(others)}."
+        hint = "use top-down or l-clustering, or require l-diversity alone."
+        return [Problem("method.name", what, hint)] if others else []
+
+    def _wrong_column(self, key: str, name: str, allowed: Any, roles: Mapping[str, Any]) -> list[Problem]:
+        """Return that an option names a column that is not there, or has another role than it needs."""
+        if name not in roles:
+            what = f"'{name}' is not a column of this policy."
+            return [Problem(f"method.{key}", what, did_you_mean(name, map(str, roles)))]
+        if roles[name] not in allowed.roles:
+            needed = allowed if isinstance(allowed, ColumnName) else f"role {' or '.join(allowed.roles)}"
+            return [Problem(f"method.{key}", f"'{name}' has role: {roles[name]}; this needs {needed}.")]
+        return []
 
     def columns(self, options: Mapping[str, Any]) -> list[str]:
         """Return the columns that options name."""
@@ -177,6 +152,8 @@ _LEVELS: Mapping[str, Any] = {
     },
     "recodes_globally": True,
 }
+
+_DRAWN = ("quasi", "sensitive")
 
 METHODS: dict[str, Method] = {
     "top-down": Method(
@@ -224,6 +201,7 @@ METHODS: dict[str, Method] = {
         {"frequencies": ("uniform", "observed"), "missing": ("value", "error")},
         needs="l-diversity",
         leaves_quasi=True,
+        makes=("l-diversity",),
     ),
     "anatomy": Method(
         "anatomy",
@@ -232,6 +210,24 @@ METHODS: dict[str, Method] = {
         "anatomy",
         needs="l-diversity",
         leaves_quasi=True,
+        makes=("l-diversity",),
+    ),
+    "pram": Method(
+        "pram",
+        "every value is kept with a probability, and else drawn anew: what is promised is about the mechanism",
+        "pram",
+        "pram",
+        {
+            "p": Either((Words(("calibrated", "per-column")), Weight(), ByColumn(_DRAWN, Weight()))),
+            "weights": ByColumn(_DRAWN, Positive()),
+            "kind": ("uniform", "invariant"),
+            "matrices": ByColumn(_DRAWN, Transitions()),
+            "strata": ColumnNames(("quasi", "insensitive")),
+            "never": Combinations(("quasi", "sensitive", "insensitive")),
+            "joint": ColumnGroups(_DRAWN),
+        },
+        leaves_quasi=True,
+        makes=OF_MECHANISMS,
     ),
     "tds": Method(
         "tds",
@@ -252,3 +248,24 @@ METHODS: dict[str, Method] = {
         "l-incognito", "full-domain generalization under l-diversity", needs="l-diversity", **_LEVELS
     ),
 }
+
+__all__ = [
+    "METHODS",
+    "OF_MECHANISMS",
+    "ByColumn",
+    "ColumnGroups",
+    "ColumnName",
+    "ColumnNames",
+    "Combinations",
+    "Either",
+    "Flag",
+    "Method",
+    "Option",
+    "Positive",
+    "Seconds",
+    "Share",
+    "Transitions",
+    "Weight",
+    "Whole",
+    "Words",
+]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -192,3 +193,86 @@ class CodeDraw:
         if not ((matrix >= 0).all() and np.allclose(matrix.sum(axis=1), 1, rtol=0, atol=1e-9)):
             raise ParameterError("every line of the matrix has to be probabilities that add up to 1.")
         return kernel.alias_of(matrix)
+
+
+class CellDraw:
+    """A column that shows one value, drawn in each cell of records among values of its own.
+
+    ``each[c]`` draws for records of cell c, by places in ``domains[c]``, which are codes of the column; ``of_row`` is
+    the cell of each record, None if there is but one.
+    """
+
+    width = None
+
+    def __init__(
+        self,
+        column: Column,
+        of_row: NDArray[np.unsignedinteger[Any]] | None,
+        each: Sequence[CodeDraw],
+        domains: Sequence[NDArray[np.int64]],
+    ) -> None:
+        self.column = column
+        self._of_row, self._each = of_row, each
+        self._domains = [codes.astype(np.uint32) for codes in domains]
+
+    def cells(self, rows: Rows) -> NDArray[np.unsignedinteger[Any]]:
+        """Draw the released codes of some records, cell by cell."""
+        if self._of_row is None:
+            return np.asarray(self._domains[0][self._each[0].cells(rows)])
+        cell = self._of_row[rows]
+        order = np.argsort(cell, kind="stable")
+        ends = np.cumsum(np.bincount(cell, minlength=len(self._each)))
+        result = np.empty(len(rows), np.uint32)
+        for number in np.unique(cell).tolist():
+            there = order[(ends[number - 1] if number else 0) : ends[number]]
+            result[there] = self._domains[number][self._each[number].cells(rows[there])]
+        return result
+
+
+class Joint:
+    """Columns that are drawn together, as one attribute whose codes number their combinations, the last fastest.
+
+    The columns of a release are made one by one, and must not draw apart. So all records are drawn when the first
+    column is asked for, whichever it is, and the codes are held.
+    """
+
+    def __init__(self, draw: CodeDraw | CellDraw, columns: Sequence[Column]) -> None:
+        self.columns = tuple(columns)
+        self._draw = draw
+        self._lock = Lock()
+        self._held: NDArray[np.unsignedinteger[Any]] | None = None
+
+    def views(self) -> dict[str, JointColumn]:
+        """Return the columns, each to be drawn by itself."""
+        return {column.name: JointColumn(self, place) for place, column in enumerate(self.columns)}
+
+    def part(self, place: int, rows: Rows) -> NDArray[np.unsignedinteger[Any]]:
+        """Return the codes of one column for some records."""
+        with self._lock:  # columns may be made by several threads
+            if self._held is None:
+                self._held = self._all()
+        below = int(np.prod([column.size for column in self.columns[place + 1 :]], dtype=np.int64))
+        size = self.columns[place].size
+        return smallest(self._held[rows].astype(np.int64) // below % size, size)
+
+    def _all(self) -> NDArray[np.unsignedinteger[Any]]:
+        size, count = self._draw.column.size, len(self._draw.column)
+        held = np.empty(count, np.min_scalar_type(max(size - 1, 0)))
+        for first in range(0, count, BLOCK):
+            rows = np.arange(first, min(first + BLOCK, count))
+            held[rows] = self._draw.cells(rows)
+        return held
+
+
+class JointColumn:
+    """One of the columns that are drawn together."""
+
+    width = None
+
+    def __init__(self, joint: Joint, place: int) -> None:
+        self.column = joint.columns[place]
+        self._joint, self._place = joint, place
+
+    def cells(self, rows: Rows) -> NDArray[np.unsignedinteger[Any]]:
+        """Return the released codes of some records."""
+        return self._joint.part(self._place, rows)

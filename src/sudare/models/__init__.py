@@ -5,6 +5,7 @@
 
 from typing import Any
 
+from sudare.models.alpha_gamma import AlphaGamma
 from sudare.models.alpha_k_anonymity import AlphaKAnonymity, named_codes
 from sudare.models.beta_likeness import BetaLikeness
 from sudare.models.delta_disclosure import DeltaDisclosure
@@ -12,6 +13,7 @@ from sudare.models.groups import Groups, Histograms
 from sudare.models.k_anonymity import KAnonymity
 from sudare.models.km_anonymity import KmAnonymity
 from sudare.models.l_diversity import LDiversity
+from sudare.models.pk_anonymity import PkAnonymity
 from sudare.models.requirements import Model, Requirements, describe
 from sudare.models.segments import TOLERANCE
 from sudare.models.t_closeness import TCloseness
@@ -24,12 +26,15 @@ MODELS: dict[str, type[Any]] = {
     "beta-likeness": BetaLikeness,
     "delta-disclosure": DeltaDisclosure,
     "km-anonymity": KmAnonymity,
+    "pk-anonymity": PkAnonymity,
+    "alpha-gamma": AlphaGamma,
 }
 """Every privacy model, by the name that a policy uses."""
 
 __all__ = [
     "MODELS",
     "TOLERANCE",
+    "AlphaGamma",
     "AlphaKAnonymity",
     "BetaLikeness",
     "DeltaDisclosure",
@@ -39,6 +44,7 @@ __all__ = [
     "KmAnonymity",
     "LDiversity",
     "Model",
+    "PkAnonymity",
     "Requirements",
     "TCloseness",
     "describe",

@@ -16,14 +16,16 @@ from sudare.models.groups import Groups, Histograms
 from sudare.models.k_anonymity import KAnonymity
 from sudare.models.km_anonymity import KmAnonymity
 
+Scope = Literal["group", "column", "mechanism"]
+
 
 class Model(Protocol):
     """A privacy model: a frozen dataclass with validated parameters and a test of groups."""
 
     name: ClassVar[str]
     """What the policy calls it."""
-    scope: ClassVar[Literal["group", "column"]]
-    """Whether it limits groups of records, or an item-set column as a whole."""
+    scope: ClassVar[Scope]
+    """Whether it limits groups of records, an item-set column as a whole, or the mechanism that draws values."""
     monotone: ClassVar[bool]
     """Whether a union of groups that satisfy it satisfies it."""
     depends_on_whole: ClassVar[bool]
@@ -77,7 +79,11 @@ class Requirements:
 
     @cached_property
     def of_groups(self) -> tuple[Model, ...]:
-        """The models that limit groups, in the order of the policy."""
+        """The models that limit groups, in the order of the policy.
+
+        Those of a mechanism are not among them, nor does :meth:`holds` speak of them: a method that makes groups has to
+        refuse them.
+        """
         return tuple(model for model in self.models if model.scope == "group")
 
     @property

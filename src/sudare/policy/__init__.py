@@ -12,6 +12,7 @@ from sudare.policy.policy import Policy
 from sudare.policy.vocabulary import (
     MODEL_NAMES,
     TOLERANCE,
+    AlphaGammaSpec,
     AlphaKAnonymitySpec,
     BetaLikenessSpec,
     ColumnSpec,
@@ -23,6 +24,7 @@ from sudare.policy.vocabulary import (
     KmAnonymitySpec,
     LDiversitySpec,
     MethodSpec,
+    PkAnonymitySpec,
     ReleaseSpec,
     RequirementSpec,
     Role,
@@ -34,6 +36,7 @@ from sudare.policy.vocabulary import (
 __all__ = [
     "MODEL_NAMES",
     "TOLERANCE",
+    "AlphaGammaSpec",
     "AlphaKAnonymitySpec",
     "BetaLikenessSpec",
     "ColumnSpec",
@@ -45,6 +48,7 @@ __all__ = [
     "KmAnonymitySpec",
     "LDiversitySpec",
     "MethodSpec",
+    "PkAnonymitySpec",
     "Policy",
     "ReleaseSpec",
     "RequirementSpec",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -82,13 +82,21 @@ class Policy(Part):
         """The columns a release has, in the policy's order: all but identifiers."""
         return [name for name, spec in self.columns.items() if spec.role != "identifier"]
 
-    def carrying_quasi(self) -> Policy:
-        """Return the policy with quasi-identifiers that nobody looks at: all of them leave as they came."""
-        plain = {
-            name: ColumnSpec(role="insensitive") if spec.role == "quasi" else spec
-            for name, spec in self.columns.items()
-        }
-        return self.model_copy(update={"columns": plain})
+    def carrying_quasi(self, perturbed: Collection[str] = ()) -> Policy:
+        """Return the policy with quasi-identifiers that nobody looks at: all of them leave as they came.
+
+        Those that are ``perturbed`` are encoded as sensitive columns are, value by value, without their hierarchies.
+        """
+
+        def plain(name: str, spec: ColumnSpec) -> ColumnSpec:
+            if spec.role != "quasi":
+                return spec
+            if name not in perturbed:
+                return ColumnSpec(role="insensitive")
+            codes = spec.hierarchy is not None and spec.hierarchy.prefix is not None  # prefixes are of text
+            return ColumnSpec(role="sensitive", kind="categorical" if codes else spec.kind, order=spec.order)
+
+        return self.model_copy(update={"columns": {name: plain(name, spec) for name, spec in self.columns.items()}})
 
     def kept_in(self, folder: Path, sha256: str) -> Policy:
         """Return the policy as if it had been read from a folder, from a file with this digest."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from sudare.errors import Problem, did_you_mean
 from sudare.policy.vocabulary import (
     MODEL_NAMES,
+    AlphaGammaSpec,
     ColumnSpec,
     HierarchySpec,
     KAnonymitySpec,
@@ -95,6 +96,8 @@ def unfit(policy: Policy) -> list[Problem]:
             problems += _wrong_column(f"{where}.column", spec.column, policy, "quasi")
             if column in policy.columns and policy.columns[spec.column].kind != "items":
                 problems.append(Problem(f"{where}.column", f"'{column}' is not of kind: items."))
+        elif isinstance(spec, AlphaGammaSpec):
+            problems += _wrong_column(f"{where}.column", spec.column, policy, "sensitive", "quasi")
         elif column is not None:
             problems += _wrong_column(f"{where}.column", column, policy, "sensitive")
             hierarchical = isinstance(spec, TClosenessSpec) and spec.distance == "hierarchical"
@@ -103,11 +106,12 @@ def unfit(policy: Policy) -> list[Problem]:
     return problems
 
 
-def _wrong_column(where: str, name: str, policy: Policy, role: Role) -> list[Problem]:
+def _wrong_column(where: str, name: str, policy: Policy, *roles: Role) -> list[Problem]:
     if name not in policy.columns:
         return [Problem(where, f"'{name}' is not a column of this policy.", did_you_mean(name, policy.columns))]
-    if policy.columns[name].role != role:
-        return [Problem(where, f"'{name}' has role: {policy.columns[name].role}; this needs role: {role}.")]
+    if policy.columns[name].role not in roles:
+        what = f"'{name}' has role: {policy.columns[name].role}; this needs role: {' or '.join(roles)}."
+        return [Problem(where, what)]
     return []
 
 

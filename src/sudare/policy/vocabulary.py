@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -191,6 +192,33 @@ class KmAnonymitySpec(_Requirement):
     column: str
 
 
+class PkAnonymitySpec(_Requirement):
+    """Nobody connects a record with its person with a probability above 1/k, even knowing the whole true table."""
+
+    model: Literal["pk-anonymity"]
+    k: _Count
+
+
+class AlphaGammaSpec(_Requirement):
+    """The value of anybody's cell is inferred with a probability from gamma to alpha, and no other."""
+
+    model: Literal["alpha-gamma"]
+    column: str
+    alpha: Annotated[_Positive, Field(le=1)]
+    gamma: Annotated[_Real, Field(ge=0, lt=1)]
+    prior: dict[str, _Positive] | None = Field(default=None, min_length=2)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> AlphaGammaSpec:
+        if self.gamma >= self.alpha:
+            raise ValueError("gamma must be below alpha")
+        if self.prior is not None and abs(math.fsum(self.prior.values()) - 1) > TOLERANCE:
+            raise ValueError(
+                f"prior adds up to {math.fsum(self.prior.values()):.10g}; shares of all values add up to 1"
+            )
+        return self
+
+
 RequirementSpec = (
     KAnonymitySpec
     | LDiversitySpec
@@ -199,6 +227,8 @@ RequirementSpec = (
     | BetaLikenessSpec
     | DeltaDisclosureSpec
     | KmAnonymitySpec
+    | PkAnonymitySpec
+    | AlphaGammaSpec
 )
 MODEL_NAMES: tuple[str, ...] = tuple(
     get_args(spec.model_fields["model"].annotation)[0] for spec in get_args(RequirementSpec)

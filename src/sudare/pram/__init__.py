@@ -1,6 +1,6 @@
 """Post-randomization (PRAM): matrices that values are drawn by, what they guarantee, and how to choose them."""
 
-from sudare.pram.asking import Limit
+from sudare.pram.asking import Limit, unkept
 from sudare.pram.bounds import (
     alpha_figure,
     beliefs,
@@ -31,5 +31,6 @@ __all__ = [
     "uniform_gamma",
     "uniform_matrix",
     "uniform_ratio",
+    "unkept",
     "with_zeros",
 ]

@@ -79,10 +79,10 @@ def _unfit_limit(where: str, limit: Limit, sizes: Sequence[int]) -> Iterator[Pro
         problems.append(Problem(f"{where}.prior", f"has {count:,} values, and the attribute {size}."))
     yield from problems + wrong
     if not problems and not wrong:
-        yield from _unkept(where, limit)
+        yield from unkept(where, limit)
 
 
-def _unkept(where: str, limit: Limit) -> Iterator[Problem]:
+def unkept(where: str, limit: Limit) -> Iterator[Problem]:
     """Tell that a limit cannot be kept even if nothing is kept of the values, and the nearest one that can.
 
     What is suggested leaves a little room: with alpha or gamma exactly at the prior, nothing could be kept.

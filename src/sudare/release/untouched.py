@@ -73,7 +73,11 @@ def render_untouched(
 
 def drawn_column(draw: Draw, values: pa.Array, separator: str | None) -> Maker:
     """Return what makes a column that is drawn, of what its codes show; with a separator, sets are text."""
-    return DrawnValues(draw, values) if draw.width is None else DrawnSets(draw, values, separator)
+    if draw.width is not None:
+        return DrawnSets(draw, values, separator)
+    if separator is not None and (pa.types.is_temporal(values.type) and not pa.types.is_date(values.type)):
+        values = values.cast(pa.string())  # as the certificate tells them: formats of text spell times in many ways
+    return DrawnValues(draw, values)
 
 
 class DrawnSets:

@@ -3,7 +3,8 @@
 The rooms that find things know nothing of pictures; a picture is made from the plain data that they give away.
 """
 
+from sudare.report.calibration import calibration_picture
 from sudare.report.estimates import estimate_picture
 from sudare.report.lattice import lattice_picture
 
-__all__ = ["estimate_picture", "lattice_picture"]
+__all__ = ["calibration_picture", "estimate_picture", "lattice_picture"]

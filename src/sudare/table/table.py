@@ -20,7 +20,8 @@ class Table:
     ``quasi`` and ``sensitive`` keep the order of the policy. ``subject`` says who a record is about.
     ``carried`` are the columns that leave as they came (sensitive and insensitive ones), untouched. ``storage`` is
     where arrays of the table's size are to live. ``target`` is the class that the release is to help predict, for
-    methods that ask for one; it is one of the carried columns.
+    methods that ask for one; it is one of the carried columns. ``context`` are carried columns, too, whose codes a
+    method looks at although they leave as they came.
     """
 
     rows: int
@@ -30,6 +31,7 @@ class Table:
     carried: pa.Table | None = None
     storage: Storage = MEMORY
     target: Column | None = None
+    context: Mapping[str, Column] = field(default_factory=dict)
 
     def taken(self, rows: NDArray[np.int64]) -> Table:
         """Return some of the records, as far as methods look at them, with the same codes."""
@@ -47,6 +49,7 @@ class Table:
             subject=None if self.subject is None else take(self.subject),
             storage=self.storage,
             target=None if self.target is None else take(self.target),
+            context={name: take(column) for name, column in self.context.items()},
         )
 
     def without(self, names: Collection[str]) -> Table:

@@ -1,0 +1,235 @@
+"""The eight cases of the paper behind the method pram, and what its releases are good for.
+
+    python papers/pram.py          # measures everything on Adult
+    python papers/pram.py --times  # measures the times alone; the rest stays as kept
+    python papers/pram.py --page   # the page and its figures anew, nothing is measured
+
+1. The paper's cases: how much may be kept by each condition, with its rounded priors and with those of the data.
+2. What each condition says against the retention probability.
+3. How far estimated counts of one, two and three columns are off, by the retention probability.
+4. Time: perturbing 100 million cells, and calibrating with a sensitive attribute of 1,000 values.
+
+Everything is kept in ``pram.json``; the page ``pram.md`` and its figures are made from it alone. Drawing needs
+matplotlib, which is in the dependency group ``bench``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pram_page import CASES, COLUMNS, WAYS, Figures, draw, page, shown
+
+import sudare
+from sudare.api import encode, load_policy
+from sudare.estimate.matrix import from_matrix
+from sudare.kernels import drawing as kernel
+from sudare.methods.drawing import CodeDraw
+from sudare.pram import Calibration, calibrate, uniform_matrix
+from sudare.randomness import Entropy
+from sudare.table import Column
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "papers"
+KEPT, PAGE = "pram.json", "pram.md"
+ROUNDED = {"income": (0.759, 0.241), "relationship": (0.405, 0.255, 0.156, 0.106, 0.048, 0.030)}
+"""The priors of the paper."""
+PS = tuple(round(0.1 * tenths, 1) for tenths in range(1, 10))
+REPEATS = 10
+CELLS, BLOCK = 100_000_000, 10_000_000
+RUNS = 3
+
+Codes = dict[str, NDArray[np.int64]]
+
+
+def columns(rows: int | None = None) -> dict[str, Column]:
+    """Return the four columns of the paper, of Adult's training part or its first so many records."""
+    data = sudare.datasets.adult().select(list(COLUMNS))
+    policy = {
+        "columns": {name: {"role": "quasi"} for name in COLUMNS},
+        "require": [{"model": "k-anonymity", "k": 2}],
+    }
+    table = encode(data if rows is None else data.slice(0, rows), load_policy(policy))
+    return {name: table.single[name] for name in COLUMNS}
+
+
+# 1. and 2. The cases
+
+
+def cases(given: dict[str, Column]) -> Figures:
+    """Return how much may be kept in each case: with the paper's priors, and with those of the data."""
+    exact = {name: np.bincount(given[name].codes) / len(given[name]) for name in ROUNDED}
+    found = {"rounded": [], "exact": []}  # type: ignore[var-annotated]
+    for case in CASES:
+        for kind, priors in (("rounded", ROUNDED), ("exact", exact)):
+            made = _calibrated(given, case, priors[case.sensitive])
+            found[kind].append({**made.bounds, "p": made.p, "binding": made.binding})
+    return found
+
+
+def _calibrated(given: dict[str, Column], case: Any, prior: Any) -> Calibration:
+    limit = (COLUMNS.index(case.sensitive), prior, case.alpha, case.gamma)
+    sizes = [column.size for column in given.values()]
+    return calibrate(len(given["income"]), sizes, k=case.k, limits=[limit])
+
+
+def curves(given: dict[str, Column]) -> Figures:
+    """Return what each condition says against p, with the priors of the paper."""
+    found: Figures = {}
+    for case in CASES:
+        for curve in _calibrated(given, case, ROUNDED[case.sensitive]).curves:
+            name = curve.condition if curve.condition == "pk" else f"{curve.condition}, {case.sensitive}"
+            found[name] = {"p": _short(curve.p), "figure": _short(curve.figure)}
+    return found
+
+
+def _short(figures: Iterable[float]) -> list[float]:
+    return [float(f"{figure:.6g}") for figure in figures]
+
+
+# 3. Utility
+
+
+def utility(given: dict[str, Column], ps: Iterable[float], repeats: int) -> Figures:
+    """Return, by p and table, the mean squared errors of counts, and how often intervals hold the truth."""
+    tables = [names for width in (1, 2, 3) for names in combinations(given, width)]
+    truth = {name: column.codes.astype(np.int64) for name, column in given.items()}
+    found: Figures = {}
+    for p in ps:
+        lines: Figures = {", ".join(names): dict.fromkeys([*WAYS, "inside"], 0.0) for names in tables}
+        for repeat in range(repeats):
+            drawn = perturbed(given, p, repeat)
+            for names in tables:
+                line = lines[", ".join(names)]
+                for way, figure in errors(truth, drawn, [given[name] for name in names], p).items():
+                    line[way] += figure / repeats
+        found[str(p)] = {
+            name: {way: float(f"{figure:.6g}") for way, figure in one.items()} for name, one in lines.items()
+        }
+        print(f"p = {p}", flush=True)
+    return found
+
+
+def perturbed(given: dict[str, Column], p: float, seed: int) -> Codes:
+    """Return the codes of all columns, each kept with probability p and else drawn from all values."""
+    entropy = Entropy(seed)
+    rows = np.arange(len(next(iter(given.values()))))
+    return {name: CodeDraw(column, entropy, keep=p).cells(rows).astype(np.int64) for name, column in given.items()}
+
+
+def errors(truth: Codes, drawn: Codes, some: Sequence[Column], p: float) -> dict[str, float]:
+    """Return the mean squared error of each way over the cells of a table, and the share of intervals that hold."""
+    true, seen = (counted(codes, some) for codes in (truth, drawn))
+    matrices = [uniform_matrix(column.size, p) for column in some]
+    told = {"raw": seen.astype(np.float64)}
+    inside = 0.0
+    for way in ("inversion", "em"):
+        made = from_matrix(seen[None], matrices, estimator=way)
+        told[way] = made.counts[0]
+        inside = float(np.mean((made.low[0] <= true) & (true <= made.high[0])))
+    return {way: float(np.mean((counts - true) ** 2)) for way, counts in told.items()} | {"inside": inside}
+
+
+def counted(codes: Codes, some: Sequence[Column]) -> NDArray[np.int64]:
+    """Return how many records have each combination of values."""
+    shape = [column.size for column in some]
+    place = np.ravel_multi_index([codes[column.name] for column in some], shape)
+    return np.bincount(place, minlength=int(np.prod(shape)))
+
+
+# 4. Times
+
+
+def times(runs: int = RUNS, cells: int = CELLS, values: int = 1_000) -> Figures:
+    """Return seconds, the least of some runs: of perturbing cells on one core, and of calibrating."""
+    block, size, p = min(cells, BLOCK), 7, 0.3343
+    rng = np.random.default_rng(1)
+    codes, made = rng.integers(0, size, block, dtype=np.uint32), np.empty(block, np.uint32)
+    words = rng.integers(0, 1 << 32, 3 * block, dtype=np.uint32)
+    keep, alias = kernel.units(np.array(p))[()], kernel.alias_of(uniform_matrix(size, p))
+    table = columns(2_000)
+    column = Column("made up", "categorical", codes, table["marital-status"].values)
+    rows = np.arange(block)
+    prior = 1 / np.arange(1, values + 1)
+    prior /= prior.sum()
+    limit = (0, prior, 1.5 * prior.max(), 0.5 * prior.min())
+    tasks: dict[str, tuple[int, Callable[[], Any]]] = {
+        "uniform": (cells // block, lambda: kernel.draw_uniform(codes, size, keep, words, made)),
+        "matrix": (cells // block, lambda: kernel.draw_by_matrix(codes, alias, words, made)),
+        "with randomness": (cells // block, lambda: CodeDraw(column, Entropy(), keep=p).cells(rows)),
+        "calibration": (1, lambda: calibrate(1_000_000, [values, 7, 6, 5], k=3, limits=[limit])),
+    }
+    found: Figures = {"runs": runs, "cells": cells, "values": values}
+    for name, (times_over, task) in tasks.items():
+        task()  # compiles
+        spent = []
+        for _ in range(runs):
+            started = time.perf_counter()
+            for _ in range(times_over):
+                task()
+            spent.append(time.perf_counter() - started)
+        found[name] = round(min(spent), 4)
+        print(f"{name}: {found[name]} s", flush=True)
+    return found
+
+
+def measure(rows: int | None = None, ps: Sequence[float] = PS, repeats: int = REPEATS) -> Figures:
+    """Measure everything but times; utility also at the p of the paper's cases."""
+    given = columns(rows)
+    found = cases(given)
+    also = [p for p in sorted({shown(one["p"]) for one in found["rounded"]}) if p not in ps]
+    return {
+        "records": len(given["income"]),
+        "sizes": {name: column.size for name, column in given.items()},
+        "cases": found,
+        "curves": curves(given),
+        "repeats": repeats,
+        "utility": utility(given, [*ps, *also], repeats),
+        "cells": {
+            ", ".join(names): int(np.prod([given[name].size for name in names]))
+            for width in (1, 2, 3)
+            for names in combinations(given, width)
+        },
+    }
+
+
+# The command
+
+
+def load(folder: Path) -> Figures:
+    """Return the figures that are kept in a folder."""
+    path = folder / KEPT
+    if not path.exists():
+        sys.exit(f"{path.name} is not there yet; run this script without --page and --times first.")
+    found: Figures = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, unless only the page is wanted, and write the page and its figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", action="store_true", help="measure the times alone; the rest stays as kept")
+    parser.add_argument("--runs", type=int, default=RUNS, help="times are the least of so many runs; 3 if not given")
+    parser.add_argument("--page", action="store_true", help="measure nothing; write the page from what is kept")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where figures and page are kept")
+    given = parser.parse_args(arguments)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    if not given.page:
+        found = load(given.folder) if given.times else measure()
+        found["times"] = times(runs=given.runs)
+        (given.folder / KEPT).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    kept = load(given.folder)
+    (given.folder / PAGE).write_text(page(kept), encoding="utf-8")
+    draw(kept, given.folder)
+    print(f"{given.folder.name}/{PAGE} is written.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,352 @@
+"""The page of ``pram.py`` and its figures: what is said about what was measured."""
+
+from __future__ import annotations
+
+import math
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+COLUMNS = ("income", "marital-status", "relationship", "race")
+WAYS = ("raw", "inversion", "em")
+WORDS = {1: "one column", 2: "two columns", 3: "three columns"}
+
+Figures = dict[str, Any]
+"""What a JSON file holds."""
+
+
+class Case(NamedTuple):
+    """A case of the paper: what is required, and what it found by each condition and by all of them."""
+
+    sensitive: str
+    k: int
+    alpha: float
+    gamma: float
+    found: tuple[float, float, float, float]
+
+
+CASES = (
+    Case("income", 3, 0.8, 0.1, (0.3343, 0.4678, 0.8113, 0.3343)),
+    Case("income", 3, 0.77, 0.22, (0.3343, 0.2476, 0.3397, 0.2476)),
+    Case("income", 5, 0.77, 0.22, (0.3063, 0.2476, 0.3397, 0.2476)),
+    Case("income", 10, 0.77, 0.22, (0.2738, 0.2476, 0.3397, 0.2476)),
+    Case("relationship", 3, 0.5, 0.02, (0.3343, 0.3416, 0.7482, 0.3343)),
+    Case("relationship", 3, 0.47, 0.025, (0.3343, 0.2756, 0.5416, 0.2756)),
+    Case("relationship", 5, 0.47, 0.025, (0.3063, 0.2756, 0.5416, 0.2756)),
+    Case("relationship", 10, 0.47, 0.025, (0.2738, 0.2756, 0.5416, 0.2738)),
+)
+BOUNDS = ("pk", "alpha", "gamma", "p")
+EQUAL = 1.001
+"""Errors whose ratio is up to this are the same but for rounding."""
+# The colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart; each of colour,
+# style and marker tells a line apart without the others.
+LOOKS = {"raw": ("#009e73", ":", "^"), "inversion": ("#d55e00", "--", "s"), "em": ("#0072b2", "-", "o")}
+SENSITIVE_LOOKS = {"income": ("#0072b2", "-"), "relationship": ("#d55e00", "--")}
+
+
+# What the figures say
+
+
+def shown(p: float) -> float:
+    """Return a probability as the paper prints it: cut after four digits."""
+    return math.floor(p * 10_000) / 10_000
+
+
+def as_printed(kept: Figures) -> int:
+    """Count the figures of the paper's table that come out as printed, of 32."""
+    found = kept["cases"]["rounded"]
+    return sum(
+        shown(one[bound]) == printed
+        for case, one in zip(CASES, found, strict=True)
+        for bound, printed in zip(BOUNDS, case.found, strict=True)
+    )
+
+
+def by_width(kept: Figures, p: str, way: str, width: int) -> float:
+    """Return the mean over all cells of all tables of so many columns: squared errors, or the share of intervals."""
+    some = {name: one for name, one in kept["utility"][p].items() if name.count(", ") == width - 1}
+    cells = [kept["cells"][name] for name in some]
+    return float(np.average([one[way] for one in some.values()], weights=cells))
+
+
+def gained(kept: Figures, width: int) -> dict[tuple[str, str], float]:
+    """Return the mean squared error of em by that of inversion, for each p and table of so many columns."""
+    return {
+        (p, name): one["em"] / one["inversion"]
+        for p, lines in kept["utility"].items()
+        for name, one in lines.items()
+        if name.count(", ") == width - 1
+    }
+
+
+def _ps(kept: Figures, *, of_cases: bool) -> list[str]:
+    """Return the probabilities of the grid, or those of the paper's cases."""
+    tenths = [p for p in kept["utility"] if float(p) * 10 == round(float(p) * 10)]
+    return [p for p in kept["utility"] if p not in tenths] if of_cases else tenths
+
+
+# The page
+
+
+def page(kept: Figures) -> str:
+    """Return the page, from the figures alone."""
+    parts = [
+        "# Perturbation with two guarantees",
+        _wrap(
+            "A Japanese paper bounds what anybody can infer about a person's sensitive value from both sides, and "
+            "re-identification by Pk-anonymity (D. Ikarashi, K. Chida, K. Takahashi, 2009), with one mechanism: PRAM, "
+            "which draws some of the values anew. This page repeats its cases, and measures what its releases are good "
+            "for. It is written by `papers/pram.py` from a file of figures."
+        ),
+        *_paper_part(),
+        *_cases_part(kept),
+        *_curves_part(),
+        *_utility_part(kept),
+        *_times_part(kept["times"]),
+        "## Run it again",
+        "    pip install --group bench\n"
+        "    python papers/pram.py\n"
+        "    python papers/pram.py --times\n"
+        "    python papers/pram.py --page",
+        _wrap(
+            "The first measures everything. `--times` measures the times alone, and keeps the rest. `--page` writes "
+            "this page and its figures from what was kept."
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _paper_part() -> list[str]:
+    return [
+        "## What the paper says",
+        _wrap(
+            "Every value is kept with the retention probability p, and else drawn evenly from all values of its "
+            "column, its own included. Three conditions limit p:"
+        ),
+        "- **Pk**: nobody connects a released record with its person with a probability above 1/k.\n"
+        "- **alpha**: whoever knows the distribution of the sensitive column believes in a person's true value with "
+        "alpha\n  on average at most.\n"
+        "- **gamma**: in no value do they believe with less than gamma, so that nothing is ruled out either.",
+        _wrap(
+            "The largest p that keeps all of them is used. The paper computes it for eight cases of *Census Income* "
+            "(UCI Machine Learning Repository, known as Adult), whose columns income, marital status, relationship and "
+            "race have 2, 7, 6 and 5 values and are all perturbed."
+        ),
+    ]
+
+
+def _cases_part(kept: Figures) -> list[str]:
+    head = [
+        "case",
+        "sensitive",
+        "k",
+        "alpha, gamma",
+        "p by Pk",
+        "p by alpha",
+        "p by gamma",
+        "p",
+        "data: alpha",
+        "gamma",
+        "p",
+    ]
+    lines = []
+    both = zip(CASES, kept["cases"]["rounded"], kept["cases"]["exact"], strict=True)
+    for number, (case, rounded, exact) in enumerate(both, 1):
+        told = [f"{shown(rounded[bound]):.4f}" for bound in BOUNDS]
+        told[BOUNDS.index(rounded["binding"])] = f"**{told[BOUNDS.index(rounded['binding'])]}**"
+        data = [f"{shown(exact[bound]):.4f}" for bound in BOUNDS[1:]]
+        lines.append([str(number), case.sensitive, str(case.k), f"{case.alpha:g}, {case.gamma:g}", *told, *data])
+    pairs = zip(kept["cases"]["rounded"], kept["cases"]["exact"], strict=True)
+    moved = max(abs(one["p"] - other["p"]) for one, other in pairs)
+    return [
+        "## The eight cases",
+        _wrap(
+            f"{kept['records']:,} records. The paper has priors of three digits, and cuts its results after four; so "
+            "do we here. The last three columns are with priors that are not rounded. What p comes from is bold."
+        ),
+        _table(head, lines),
+        _wrap(
+            f"{as_printed(kept)} of the 32 figures of the paper come out as printed. The priors of the data move p by "
+            f"{moved:.4f} at most."
+        ),
+    ]
+
+
+def _curves_part() -> list[str]:
+    return [
+        "## The conditions against p",
+        "![Three panels: k, alpha and gamma that are kept, against p, with the limits of the cases](pram_bounds.svg)",
+        _wrap(
+            "What is kept at each p, with the paper's priors; dotted lines are the limits of its cases. k may not fall "
+            "below its limit, nor gamma below its own, and alpha may not rise above it. At p = 0 nothing is released "
+            "but noise: alpha is then the largest share of the prior, gamma the smallest, and k the number of records."
+        ),
+    ]
+
+
+def _utility_part(kept: Figures) -> list[str]:
+    parts = []
+    for width, word in WORDS.items():
+        tables = [name for name in kept["cells"] if name.count(", ") == width - 1]
+        cells = sum(kept["cells"][name] for name in tables)
+        mean = kept["records"] * len(tables) / cells
+        head = [f"{word}: p", *(f"{float(p):g}" for p in _ps(kept, of_cases=False))]
+        lines = [[way, *(_root(kept, p, way, width) for p in _ps(kept, of_cases=False))] for way in WAYS]
+        tables_word = "1 table" if len(tables) == 1 else f"{len(tables)} tables"
+        parts += [
+            f"{word.capitalize()}, {tables_word} with {cells} cells, {mean:,.0f} records each on average:",
+            _table(head, lines),
+        ]
+    return [
+        "## What can be estimated",
+        "![Three panels: root mean squared error of counts of one, two and three columns, against p](pram_utility.svg)",
+        _wrap(
+            f"All four columns are perturbed with the same p, {kept['repeats']} times. Counts of one, two and three "
+            "columns are then told in three ways: as they are in the release (**raw**), which is what is read from it "
+            "without an estimator; by **inversion** of the matrix, the unbiased estimate; and by **em**, the counts "
+            "that make the release most likely, which are never negative (`sudare estimate`). Figures are root mean "
+            "squared errors in records, over all cells of all tables and all repetitions."
+        ),
+        *parts,
+        *_claims(kept),
+        *_at_cases(kept),
+    ]
+
+
+def _claims(kept: Figures) -> list[str]:
+    two, ps = gained(kept, 2), list(kept["utility"])
+    whole = {
+        width: [by_width(kept, p, "em", width) / by_width(kept, p, "inversion", width) for p in ps] for width in (2, 3)
+    }
+    behind = [p for p, ratio in zip(ps, whole[2], strict=True) if ratio > 1]
+    told = "smaller than that of inversion at every p" if not behind else f"larger at p = {', '.join(behind)}"
+    beyond = {setting: ratio for setting, ratio in two.items() if ratio > EQUAL}
+    single = "and in none of them it is larger"
+    if beyond:
+        (p, table), most = max(beyond.items(), key=lambda item: item[1])
+        times = "one of them" if len(beyond) == 1 else f"{len(beyond)} of them"
+        single = f"and in {times} it is larger: {most:.3f} times at most (p = {p}; {table})"
+    raw = [math.sqrt(by_width(kept, p, "raw", 2) / by_width(kept, p, "em", 2)) for p in ps]
+    inside = [by_width(kept, p, "inside", width) for p in ps for width in (1, 2, 3)]
+    return [
+        _wrap(
+            f"Over all tables of two columns, the mean squared error of em is {told}: {min(whole[2]):.2f} to "
+            f"{max(whole[2]):.2f} of it; of three columns, {min(whole[3]):.3f} to {max(whole[3]):.2f}. Table by table "
+            f"there are {len(two)} settings of two columns, {single}; below a thousandth there is no difference. Where "
+            f"no estimate is negative, both are the same. Raw counts of two columns are off by {min(raw):.1f} to "
+            f"{max(raw):.1f} times as much as em."
+        ),
+        _wrap(
+            f"The 95% intervals hold the true count in {100 * min(inside):.1f}% to {100 * max(inside):.1f}% of the "
+            f"cells, by p and number of columns, in the mean {100 * float(np.mean(inside)):.1f}%."
+        ),
+    ]
+
+
+def _at_cases(kept: Figures) -> list[str]:
+    lines = []
+    for p in _ps(kept, of_cases=True):
+        numbers = [str(n) for n, one in enumerate(kept["cases"]["rounded"], 1) if shown(one["p"]) == float(p)]
+        lines.append(
+            [p, ", ".join(numbers), *(" / ".join(_root(kept, p, way, width) for way in WAYS) for width in WORDS)]
+        )
+    return [
+        "With the p of the paper's cases (raw / inversion / em):",
+        _table(["p", "cases", *WORDS.values()], lines),
+    ]
+
+
+def _root(kept: Figures, p: str, way: str, width: int) -> str:
+    error = math.sqrt(by_width(kept, p, way, width))
+    return f"{error:,.0f}" if error >= 99.5 else f"{error:.1f}"
+
+
+def _times_part(times: Figures) -> list[str]:
+    cells, values = times["cells"], times["values"]
+    runs = "one run" if times["runs"] == 1 else f"the least of {times['runs']} runs"
+    lines = [
+        [f"perturb {cells:,} cells of 7 values, p = 0.3343: the kernel alone", f"{times['uniform']:.2f}"],
+        ["the same by a matrix", f"{times['matrix']:.2f}"],
+        ["the same with random words from the operating system", f"{times['with randomness']:.2f}"],
+        [f"calibrate for a sensitive column of {values:,} values (and three others)", f"{times['calibration']:.3f}"],
+    ]
+    return ["## Time", f"Seconds on one core, {runs}:", _table(["", "seconds"], lines)]
+
+
+def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
+
+
+def _wrap(text: str) -> str:
+    return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
+
+
+# The figures
+
+
+def draw(kept: Figures, folder: Path) -> None:
+    """Draw the figures as SVG; the same figures give the same files."""
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        sys.exit("Drawing needs matplotlib: pip install --group bench")
+    matplotlib.use("svg")
+    settings = {"svg.hashsalt": "sudare", "font.size": 10, "axes.grid": True, "grid.color": "#dddddd"}
+    # a white ground of its own keeps a figure readable on a dark page
+    with matplotlib.rc_context(settings | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
+        _draw_bounds(kept["curves"], folder / "pram_bounds.svg")
+        _draw_utility(kept, folder / "pram_utility.svg")
+
+
+def _save(figure: Any, axes: Any, count: int, path: Path) -> None:
+    from matplotlib import pyplot
+
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=count, frameon=False)
+    figure.savefig(path, bbox_inches="tight", metadata={"Date": None, "Creator": None})
+    pyplot.close(figure)
+    # matplotlib leaves blanks at the ends of some lines
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("".join(f"{line.rstrip()}\n" for line in lines), encoding="utf-8")
+
+
+def _draw_bounds(curves: Figures, path: Path) -> None:
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(1, 3, figsize=(10.5, 3.8), layout="constrained")
+    panels[0].plot(curves["pk"]["p"], curves["pk"]["figure"], color="#000000")
+    panels[0].set_yscale("log")
+    for limit in sorted({case.k for case in CASES}):
+        panels[0].axhline(limit, color="#000000", linestyle=":", linewidth=0.8)
+    for axes, condition in zip(panels[1:], ("alpha", "gamma"), strict=True):
+        for name, (colour, style) in SENSITIVE_LOOKS.items():
+            curve = curves[f"{condition}, {name}"]
+            axes.plot(curve["p"], curve["figure"], color=colour, linestyle=style, label=name)
+            for limit in sorted({getattr(case, condition) for case in CASES if case.sensitive == name}):
+                axes.axhline(limit, color=colour, linestyle=":", linewidth=0.8)
+        axes.set_ylim(0, 1 if condition == "alpha" else None)
+    for axes, title in zip(panels, ("k", "alpha", "gamma"), strict=True):
+        axes.set_title(title, fontsize=10)
+        axes.set_xlabel("p")
+    _save(figure, panels[1], len(SENSITIVE_LOOKS), path)
+
+
+def _draw_utility(kept: Figures, path: Path) -> None:
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(1, 3, figsize=(10.5, 3.8), sharey=True, layout="constrained")
+    ps = _ps(kept, of_cases=False)
+    for axes, (width, word) in zip(panels, WORDS.items(), strict=True):
+        for way in WAYS:
+            colour, style, marker = LOOKS[way]
+            ys = [math.sqrt(by_width(kept, p, way, width)) for p in ps]
+            xs = [float(p) for p in ps]
+            axes.plot(xs, ys, color=colour, linestyle=style, marker=marker, label=way, markerfacecolor="none")
+        axes.set_yscale("log")
+        axes.set_title(word, fontsize=10)
+        axes.set_xlabel("p")
+    panels[0].set_ylabel("root mean squared error, records")
+    _save(figure, panels[0], len(WAYS), path)

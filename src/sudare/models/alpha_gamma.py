@@ -1,0 +1,87 @@
+"""P(alpha, gamma)-privacy of a column whose values are drawn anew.
+
+Definition: let B(t, s) be what somebody who knows the distribution of the column (the prior), and how values are drawn,
+believes of the value s, on average over what is shown, of a person with the true value t. Then B(s, s) <= ``alpha`` for
+every value, and B(t, s) >= ``gamma`` for every two: the value of anybody can only be inferred with a probability inside
+[gamma, alpha]. It is a property of the mechanism and of the prior; what a mechanism reaches is computed in
+:mod:`sudare.pram.bounds`. A missing value is a value of its own.
+
+Reference: the criterion extends Pk-anonymity (D. Ikarashi, K. Chida, K. Takahashi, 2009) to attribute disclosure; see
+``docs/concepts.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import Problem
+from sudare.models import parameters
+from sudare.models.groups import Groups
+from sudare.models.segments import TOLERANCE
+
+
+@dataclass(frozen=True)
+class AlphaGamma:
+    """Of anybody, the true value is believed with ``alpha`` at most, and any value with ``gamma`` at least.
+
+    ``prior`` are the shares of all values in the column, by their text; without it they are those of the data. This is
+    a property of the mechanism and not of a group: :meth:`holds` lets every group pass.
+
+    Monotone: groups have no part in it. What is drawn anew from what is shown already tells no more.
+    Reference: a criterion of attribute disclosure beside that of Ikarashi, Chida and Takahashi 2009.
+    """
+
+    name: ClassVar[str] = "alpha-gamma"
+    scope: ClassVar[Literal["group", "column", "mechanism"]] = "mechanism"
+    monotone: ClassVar[bool] = True
+    depends_on_whole: ClassVar[bool] = False
+    remedy: ClassVar[str] = "ask for a larger alpha, or a smaller gamma."
+
+    column: str
+    alpha: float
+    gamma: float
+    prior: Mapping[str, float] | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        numbers = (
+            parameters.number(f"{self.name}.alpha", self.alpha, above=0, most=1),
+            parameters.number(f"{self.name}.gamma", self.gamma, least=0, most=1),
+        )
+        parameters.require(parameters.column(f"{self.name}.column", self.column), *numbers, self._unfit_prior())
+        if self.gamma >= self.alpha:
+            allowed = f"a number from 0, below alpha = {self.alpha:g}"
+            parameters.require(parameters.refusal(f"{self.name}.gamma", self.gamma, allowed))
+
+    def _unfit_prior(self) -> Problem | None:
+        where, allowed = f"{self.name}.prior", "the shares of two values or more, above 0, that add up to 1"
+        if self.prior is None:
+            return None
+        if not isinstance(self.prior, Mapping) or not all(isinstance(name, str) for name in self.prior):
+            return parameters.refusal(where, self.prior, allowed)
+        shares = list(self.prior.values())
+        if len(shares) < 2 or any(parameters.number(where, share, above=0, most=1) for share in shares):
+            return parameters.refusal(where, self.prior, allowed)
+        return None if abs(math.fsum(shares) - 1) <= TOLERANCE else parameters.refusal(where, self.prior, allowed)
+
+    @property
+    def least_rows(self) -> int:
+        """Groups of records are not limited."""
+        return 1
+
+    def measure(self, groups: Groups) -> NDArray[np.float64]:
+        """Return 0 for every group: no group has anything to answer for."""
+        return np.zeros(len(groups))
+
+    def holds(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return true for every group: ask the mechanism."""
+        return np.ones(len(groups), dtype=np.bool_)
+
+    def best_possible(self, whole: Groups) -> str:
+        """Say what is believed where nothing is shown at all."""
+        return f"of somebody of whom nothing is shown, values of '{self.column}' are believed as frequent as they are"

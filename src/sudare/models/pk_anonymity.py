@@ -1,0 +1,63 @@
+"""Pk-anonymity: probabilistic k-anonymity of a table whose values are drawn anew.
+
+Definition: whoever knows the whole true table, and how values are drawn, connects a released record with its person
+with a probability of at most 1/``k``. It is a property of the mechanism, and of how many records there are; no group of
+a finished release can tell it. What a mechanism reaches is computed in :mod:`sudare.pram.bounds`.
+
+Reference: D. Ikarashi, K. Chida, K. Takahashi, "Probabilistic k-anonymity", 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.models import parameters
+from sudare.models.groups import Groups
+
+
+@dataclass(frozen=True)
+class PkAnonymity:
+    """No record is connected with its person with a probability above 1/``k``.
+
+    This is a property of the mechanism and not of a group: :meth:`holds` lets every group pass.
+
+    Monotone: groups have no part in it. More records, drawn by the same matrices, allow a larger k.
+    Reference: Ikarashi, Chida and Takahashi 2009.
+    """
+
+    name: ClassVar[str] = "pk-anonymity"
+    scope: ClassVar[Literal["group", "column", "mechanism"]] = "mechanism"
+    monotone: ClassVar[bool] = True
+    depends_on_whole: ClassVar[bool] = False
+    remedy: ClassVar[str] = "ask for a smaller k."
+
+    k: int
+
+    def __post_init__(self) -> None:
+        parameters.require(parameters.whole(f"{self.name}.k", self.k, 2))
+
+    @property
+    def column(self) -> None:
+        """All perturbed columns have a part in it."""
+        return
+
+    @property
+    def least_rows(self) -> int:
+        """Groups of records are not limited."""
+        return 1
+
+    def measure(self, groups: Groups) -> NDArray[np.float64]:
+        """Return 0 for every group: no group has anything to answer for."""
+        return np.zeros(len(groups))
+
+    def holds(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return true for every group: ask the mechanism."""
+        return np.ones(len(groups), dtype=np.bool_)
+
+    def best_possible(self, whole: Groups) -> str:
+        """Return how many records there are to be taken for one another."""
+        return f"the table has {int(whole.rows.sum()):,} records"
