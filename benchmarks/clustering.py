@@ -43,7 +43,9 @@ ARX_LOSS, ARX_SECONDS = 0.053790, 25.7
 
 
 def encoded(data: pa.Table, columns: dict[str, Any]) -> Table:
-    require = [{"model": "k-anonymity", "k": 2}]
+    require: list[dict[str, Any]] = [{"model": "k-anonymity", "k": 2}]
+    if columns.get(SENSITIVE, {}).get("role") == "sensitive":
+        require.append({"model": "l-diversity", "l": 2, "column": SENSITIVE})
     return encode(data.select(list(columns)), sudare.load_policy({"columns": columns, "require": require}))
 
 

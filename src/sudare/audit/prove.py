@@ -233,8 +233,9 @@ def _outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] 
         if all(isinstance(value, str | None) for value in domain):
             strange = strange or not seen <= set(domain)
         elif all(isinstance(value, int | float | None) and not isinstance(value, bool) for value in domain):
-            told = {None if value is None else float(value) for value in domain}
-            strange = strange or not {None if text is None else float(text) for text in seen} <= told
+            # in few digits: text may have fewer of them than the numbers had
+            told = {None if value is None else f"{float(value):.6g}" for value in domain}
+            strange = strange or not {None if text is None else f"{float(text):.6g}" for text in seen} <= told
     except (KeyError, TypeError, ValueError):
         return [Problem(f"certificate.mechanism.columns.{column}", "does not tell the values that sets are made of.")]
     what = "does not have all values that sets of the release show."
