@@ -29,6 +29,7 @@ bench: $(VENV)/installed-for-tests
 	$(BIN)/python benchmarks/full_domain.py
 	$(BIN)/python benchmarks/tds.py
 	$(BIN)/python benchmarks/clustering.py
+	$(BIN)/python benchmarks/drawing.py
 
 clean:
 	rm -rf $(VENV) $(OUT) site
