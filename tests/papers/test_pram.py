@@ -554,3 +554,36 @@ def test_a_policy_of_it_is_read_from_a_file(tmp_path):
     assert release.certificate["mechanism"]["calibration"]["retention"] == {"income": 0.2, "race": 1.0}
     assert Policy.parse(policy(PK)).carrying_quasi(["race"]).columns["race"].role == "sensitive"
     assert Counter(release.data["race"].to_pylist()) == Counter(datasets.adult()["race"].to_pylist())
+
+
+def test_a_prior_that_is_not_the_distribution_is_refused_however_little_is_kept():
+    """With little kept, what is shown is nearly the same by any prior, and would not tell."""
+    sick = ["yes"] * 71 + ["no"] * 529
+    data = pa.table({"q": [f"v{row % 5}" for row in range(600)], "hiv": sick})
+    limit = {"model": "alpha-gamma", "column": "hiv", "alpha": 0.55, "gamma": 0.4, "prior": {"yes": 0.5, "no": 0.5}}
+    policy = {
+        "columns": {"q": {"role": "quasi"}, "hiv": {"role": "sensitive"}},
+        "require": [{"model": "pk-anonymity", "k": 50}, limit],
+        "method": {"name": "pram"},
+    }
+    with pytest.raises(PolicyUnmetError, match="not the distribution of the column"):
+        sudare.anonymize(data, policy)
+    with pytest.raises(PolicyUnmetError, match="not the distribution of the column"):
+        sudare.calibrate(policy, data)
+
+
+def test_a_prior_beside_values_that_must_not_be_made():
+    data = pa.table({
+        "age": [20 + 10 * (row % 3) for row in range(300)],
+        "note": ["n1" if row % 3 == 0 else "n0" for row in range(300)],
+        "ill": ["a" if row % 4 else "b" for row in range(300)],
+    })  # fmt: skip
+    limit = {"model": "alpha-gamma", "column": "ill", "alpha": 0.9, "gamma": 0.05, "prior": {"a": 0.75, "b": 0.25}}
+    policy = {
+        "columns": {"age": {"role": "quasi"}, "note": {"role": "insensitive"}, "ill": {"role": "sensitive"}},
+        "require": [limit],
+        "method": {"name": "pram", "never": [{"note": "n0", "age": "20"}]},
+    }
+    release = sudare.anonymize(data, policy)
+    shown = zip(release.data["note"].to_pylist(), release.data["age"].to_pylist(), strict=True)
+    assert not [pair for pair in shown if pair == ("n0", 20)]

@@ -61,6 +61,11 @@ IN_BELIEFS = (
     "as both lead to, within six standard errors. That they were drawn by this matrix rests on the method: a small "
     "change of it cannot be found."
 )
+IN_STRATA = (
+    "From the matrices and the prior of the certificate, which is that of the whole column: it is not compared with "
+    "how often values are in the strata, so that a forged one would not be found. That values were drawn by these "
+    "matrices rests on the method."
+)
 DOUBTED = "The release is not what the certificate tells of it."
 
 
@@ -140,18 +145,19 @@ def alpha_gamma(found: Drawn, spec: Any) -> Guarantee:
     if told and whole is not None and not _same(told, found.mechanism.domains[spec.column], whole):
         note = "The prior of the certificate is not the one of the policy."
         return Guarantee(spec.model, spec.parameters(), required, None, False, 1, note)
-    most, least, short = 0.0, math.inf, 0
+    most, least, short, note = 0.0, math.inf, 0, IN_BELIEFS
     for _, attributes in found.groups():
         attribute = next((one for one in attributes if spec.column in one.columns), None)
         if attribute is None or attribute.prior is None:
             note = "The certificate tells no prior of this column, so that nothing can be proven."
             return Guarantee(spec.model, spec.parameters(), required, None, False, 1, note)
+        note = note if attribute.own_prior else IN_STRATA
         alpha, gamma = _believed(attribute, spec.column)
         most, least = max(most, alpha), min(least, gamma)
         kept = alpha <= required.get("alpha", 1) + TOLERANCE and gamma >= required.get("gamma", 0) - TOLERANCE
         short += not kept
     achieved = {name: figure for name, figure in (("alpha", most), ("gamma", least)) if name in required}
-    return Guarantee(spec.model, spec.parameters(), required, achieved, not short, short, IN_BELIEFS)
+    return Guarantee(spec.model, spec.parameters(), required, achieved, not short, short, note)
 
 
 def _believed(attribute: Attribute, column: str) -> tuple[float, float]:

@@ -76,8 +76,8 @@ from sudare.table import Column, Draw, Perturbation, Table
 MOST_TOLD = 1 << 20
 """Cells of all matrices at most: the certificate tells them."""
 REPEATED = (
-    "Some people have several records. Pk-anonymity takes each record for another person: whoever knows which records "
-    "are one person's can connect them better than 1/k."
+    "Some people have several records. Each is drawn on its own and taken for another person: whoever knows which "
+    "records are one person's can connect them better than 1/k, and learns more of a value that they share."
 )
 MEASURES = "Values were drawn anew; the measures of loss are of generalization, and say nothing of that."
 ORDER = "The rows are in random order, which Pk-anonymity rests on."
@@ -397,10 +397,15 @@ def _notes(table: Table, promises: Promises, retention: Retention) -> list[str]:
     notes = [MEASURES]
     if promises.k is not None:
         notes.append(ORDER)
-        if table.subject is not None and len(np.unique(table.subject.codes)) < table.rows:
-            notes.append(REPEATED)
+    if table.subject is not None and len(np.unique(table.subject.codes)) < table.rows:
+        notes.append(REPEATED)
     if 0.0 in retention:
         notes.append(NOISE)
-    if 1.0 in retention:
-        notes.append(KEPT)
+    attributes = promises.mechanism.layout.attributes
+    own = promises.mechanism.own
+    kept = [number for number, p in enumerate(retention) if p == 1.0]
+    kept += [number for number, matrix in own.items() if (matrix == np.eye(len(matrix))).all()]
+    if kept:
+        names = ", ".join(name for number in sorted(kept) for name in attributes[number].names)
+        notes.append(f"{KEPT} These are: {names}.")
     return notes

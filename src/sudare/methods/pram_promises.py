@@ -47,12 +47,15 @@ Retention = Sequence[float | None]
 
 DIGITS = 3
 """Significant digits of shares that are taken from the data, since they are told."""
+NEAR = 0.005
+"""By how much a share in the policy may differ from that in the table: what is promised by it holds as nearly."""
+TAKEN = "leave it out: it is then taken from the data."
 STEPS = 100
 HALVINGS = 50
 
 
 def rounded(counts: NDArray[np.int64]) -> Shares:
-    """Return shares to a few digits, which tell no exact count, so that they add up to 1."""
+    """Return shares to a few digits, so that they add up to 1."""
     total = max(int(counts.sum()), 1)
     shares = np.array([float(f"{count / total:.{DIGITS}g}") for count in counts.tolist()])
     return np.asarray(shares / shares.sum())
@@ -285,7 +288,10 @@ def _priors(model: AlphaGamma, layout: Layout) -> tuple[Shares, ...]:
         raise PolicyError(Problem(where, what, "name all values as they are in the data; '' is a missing one."))
     shares = np.zeros(column.size)
     shares[codes] = list(model.prior.values())
-    return (shares,)
+    counts = np.bincount(column.codes, minlength=column.size)
+    if (np.abs(counts / counts.sum() - shares) > NEAR).any():
+        raise PolicyUnmetError(Problem(where, "is not the distribution of the column.", TAKEN))
+    return (shares,) * len(layout.cells)
 
 
 def _out_of_reach(limit: Promise, layout: Layout) -> list[Problem]:
@@ -319,8 +325,7 @@ def check_priors(promises: Promises, retention: Retention) -> None:
         if (np.abs((actual - prior) @ matrix) > 3 * spread + 0.5 * 10.0**-DIGITS).any():
             what = "is not the distribution of the column."
             problems.append(
-                Problem(f"alpha-gamma (column = {limit.model.column}).prior", what,
-                        "leave it out: it is then taken from the data.")
+                Problem(f"alpha-gamma (column = {limit.model.column}).prior", what, TAKEN)
             )  # fmt: skip
     if problems:
         raise PolicyUnmetError(problems)
