@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from page_parts import looks, table, wrapped
 
 from sudare.compare import CLASSIFIERS, Way
 
@@ -82,7 +81,7 @@ def page(kept: Figures) -> str:
     """Return the page, from the figures alone."""
     parts = [
         "# Releases to learn from",
-        _wrap(
+        wrapped(
             "A Japanese study extends the top-down specialization of Fung, Wang and Yu (ICDE 2005) by an objective for "
             "the whole table: how well can a classifier be trained on it? It leaves the evaluation open. This page "
             "repeats its example with the method [tds](../policy.md#method), and evaluates it. It is written by "
@@ -96,7 +95,7 @@ def page(kept: Figures) -> str:
         "    pip install --group bench\n"
         "    python papers/classification.py\n"
         "    python papers/classification.py --page",
-        _wrap("The first measures everything. `--page` writes this page and its figures from what was kept."),
+        wrapped("The first measures everything. `--page` writes this page and its figures from what was kept."),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -106,14 +105,14 @@ def _example_part(rows: Figures) -> list[str]:
     same = sum(ours == theirs for ours, theirs in zip(found.values(), PUBLISHED.values(), strict=True))
     return [
         "## The worked example",
-        _wrap(
+        wrapped(
             "34 records with sex, job and salary. *Class information* is the doubt about the class that is left when a "
             "record's group is known, *split information* the doubt about its group, both in bits; *table information* "
             "is w times the first and 1 - w times the second, here with w = 0.98. Figures are cut off after four "
             "digits, as in the study."
         ),
-        _table(["cut", "class", "split", "table"], [[name, *figures] for name, figures in found.items()]),
-        _wrap(f"{same} of {len(found)} lines have the figures of the study."),
+        table(["cut", "class", "split", "table"], [[name, *figures] for name, figures in found.items()]),
+        wrapped(f"{same} of {len(found)} lines have the figures of the study."),
     ]
 
 
@@ -122,7 +121,7 @@ def _adult_part(kept: Figures) -> list[str]:
     error = 100 * (0.82 * 0.18 / about["test"]) ** 0.5
     parts = [
         "## What classifiers learn",
-        _wrap(
+        wrapped(
             f"*Adult* (UCI Machine Learning Repository), complete records, as published: {about['training']:,} to "
             f"learn from, {about['test']:,} to be asked about. The class is the income. Quasi-identifiers are "
             f"{', '.join(QUASI)}, with the hierarchies that come with sudare; age has none. k-anonymity is required, "
@@ -134,14 +133,14 @@ def _adult_part(kept: Figures) -> list[str]:
         "| tds, gain-ratio | the score before it (`score: gain-ratio`) |\n"
         "| top-down, mondrian | local recoding, which knows no class |\n"
         "| full-domain | one level per column, `loss: arx`, without suppression and with up to 5% |",
-        _wrap(
+        wrapped(
             "tds and full-domain recode alike everywhere: training and test records are described by the cells that "
             "they show. Local recoding cannot be repeated on other records: each cell of a training record becomes a "
             "value drawn from those that it covers, and test records stay as they are. This is how `sudare compare` "
             "does it, too. The classifiers are those of scikit-learn: a decision tree with at least 20 records in a "
             "leaf, logistic regression on scaled columns, and histogram gradient boosting."
         ),
-        _wrap(
+        wrapped(
             f"Figures of local recoding are means over {DRAWS} draws; the accuracies of single draws have standard "
             f"deviations of up to {100 * _largest_deviation(alone['series']):.1f} points. From the test records alone, "
             f"an accuracy of 82% has a standard error of {error:.1f} points."
@@ -155,21 +154,21 @@ def _adult_part(kept: Figures) -> list[str]:
         *parts,
         _who_wins(alone["series"]),
         _against_raw(alone),
-        _wrap(_in_words(alone)),
-        _table(
+        wrapped(_in_words(alone)),
+        table(
             [
                 "k",
                 *(f"{name}, {what}" for name in ("tds", "top-down", "full-domain") for what in ("class info", "GCP")),
             ],
             [[k, *_information(alone["series"], k)] for k in alone["series"]["tds"]],
         ),
-        _wrap(
+        wrapped(
             "Class information in bits; before anything is shown it is "
             f"{alone['baselines']['majority']['class_info']:.3f}, and {alone['baselines']['raw']['class_info']:.3f} in "
             "groups of equal raw records."
         ),
         "### With other columns",
-        _wrap(
+        wrapped(
             f"The same, but {', '.join(OTHERS)} leave as they came, as insensitive columns. *No quasi-identifiers* "
             "learns from these three alone."
         ),
@@ -190,7 +189,7 @@ def _baselines(found: Figures) -> str:
         [name, *(f"{100 * a:.1f}% ({b:.3f})" for a, b in zip(one["accuracy"], one["auc"], strict=True))]
         for name, one in found.items()
     ]
-    return _table(["baseline, accuracy (AUC)", *CLASSIFIERS], lines)
+    return table(["baseline, accuracy (AUC)", *CLASSIFIERS], lines)
 
 
 def _series_table(series: Figures, place: int) -> str:
@@ -199,7 +198,7 @@ def _series_table(series: Figures, place: int) -> str:
         [k, *(f"{100 * one[k]['accuracy'][place]:.1f}% ({one[k]['auc'][place]:.3f})" for one in series.values())]
         for k in series["tds"]
     ]
-    return _table(["k", *series], lines)
+    return table(["k", *series], lines)
 
 
 def _information(series: Figures, k: str) -> list[str]:
@@ -228,7 +227,7 @@ def _who_wins(series: Figures) -> str:
         "accuracy, alike everywhere",
         "AUC, alike everywhere",
     ]
-    return _table(head, [[name, *(str(column.get(name, "")) for column in columns)] for name in series])
+    return table(head, [[name, *(str(column.get(name, "")) for column in columns)] for name in series])
 
 
 def _against_raw(found: Figures) -> str:
@@ -236,7 +235,7 @@ def _against_raw(found: Figures) -> str:
     series, raw = found["series"], mean_of(found["baselines"]["raw"], "accuracy")
     ks = list(series["tds"])
     gaps = [[name, *(f"{100 * (mean_of(one[k], 'accuracy') - raw):+.1f}" for k in ks)] for name, one in series.items()]
-    return _table(["points of accuracy against raw, k =", *ks], gaps)
+    return table(["points of accuracy against raw, k =", *ks], gaps)
 
 
 def _in_words(found: Figures) -> str:
@@ -294,16 +293,16 @@ def _weights_part(weights: Figures) -> list[str]:
     return [
         "## The weight",
         "![Two panels: accuracy and AUC by w](classification_w.svg)",
-        _wrap(
+        wrapped(
             f"Columns on the left: `search: greedy`, k = {K_OF_WEIGHTS}, asked about the test records. The last two: "
             f"the mean over k = {', '.join(weights['folds'])} and the three classifiers, in {FOLDS} folds of the "
             "training records, so that the test records have no part in the choice."
         ),
-        _table(
+        table(
             ["w", *CLASSIFIERS, "class info", "split info", "mean accuracy (AUC), greedy", "mean accuracy (AUC), beam"],
             lines,
         ),
-        _wrap(
+        wrapped(
             f"The best mean of the greedy search is that of w = {best.split()[1]}: {100 * accuracy[best]:.2f}%, "
             f"against {100 * accuracy[now]:.2f}% of w = 0.98, which the study uses. From 0.98 on the means are near "
             "each other; below 0.95 they fall. Specialization goes on as long as it is valid, so that w decides what "
@@ -329,14 +328,14 @@ def _steps_part(found: Figures) -> list[str]:
         lines.append([name, *figures, f"{fixed:.2f}", f"{1e6 * atom:.0f}", f"{1e6 * group[0]:.0f}" if group else ""])
     return [
         "## Time per step",
-        _wrap(
+        wrapped(
             "A specialization changes the groups that show its node, and no others; only these are split, and only "
             "what they add to the scores is found anew. An atom is a combination of values and class. *Adult* is the "
             "training part without a requirement, down to single values; *claims* are synthetic, k = 10, with the type "
             "of the claim as the class. Times are the least of three runs; finding the next valid step is not in them."
         ),
         "![Milliseconds of each step by atoms of the groups it changes, on logarithmic axes](classification_steps.svg)",
-        _table(
+        table(
             [
                 "table",
                 "records",
@@ -349,7 +348,7 @@ def _steps_part(found: Figures) -> list[str]:
             ],
             lines,
         ),
-        _wrap(
+        wrapped(
             "The last three columns are fitted (least squares of relative errors): a step costs a fixed part, "
             "something for each atom of the groups that it changes, and something for each of these groups. Of the "
             "claims, nearly every step changes one large group; of Adult, later ones change hundreds of small groups."
@@ -368,27 +367,12 @@ def costs(made: NDArray[np.float64]) -> list[float]:
     return found
 
 
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
-
-
-def _wrap(text: str) -> str:
-    return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
-
-
 # The figures
 
 
 def draw(kept: Figures, folder: Path) -> None:
     """Draw the figures as SVG; the same figures give the same files."""
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        sys.exit("Drawing needs matplotlib: pip install --group bench")
-    matplotlib.use("svg")
-    settings = {"svg.hashsalt": "sudare", "font.size": 10, "axes.grid": True, "grid.color": "#dddddd"}
-    # a white ground of its own keeps a figure readable on a dark page
-    with matplotlib.rc_context(settings | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
+    with looks():
         _draw_k(kept["alone"], folder / "classification_k.svg")
         _draw_weights(kept["weights"], folder / "classification_w.svg")
         _draw_steps(kept["steps"], folder / "classification_steps.svg")

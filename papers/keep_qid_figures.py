@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 from keep_qid_claims import EARLY, KINDS, METHODS, OURS, PAPER, Figures, ordered, possible
 from keep_qid_queries import ESTIMATORS, OTHERS
+from page_parts import looks
 
 # The colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart; each of colour,
 # style and marker tells a line apart without the others.
@@ -29,14 +29,7 @@ WORDS = {"g": "g", "l": "l", "s": "s", "d": "d, quasi-identifiers"}
 
 def draw(kept: Figures, folder: Path) -> None:
     """Draw the figures as SVG; the same figures give the same files."""
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        sys.exit("Drawing needs matplotlib: pip install --group bench")
-    matplotlib.use("svg")
-    look = {"svg.hashsalt": "sudare", "font.size": 10, "axes.grid": True, "grid.color": "#dddddd"}
-    # a white ground of its own keeps a figure readable on a dark page
-    with matplotlib.rc_context(look | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
+    with looks():
         _draw_possible(kept["adult"], folder / "keep_qid_possible.svg")
         _draw_adult(kept["adult"], folder / "keep_qid_adult.svg")
         if "census" in kept:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from page_parts import looks, table, wrapped
 
 QUASI = ("age", "sex", "race", "marital-status", "education", "native-country", "workclass", "income")
 """In the order of the paper."""
@@ -43,7 +42,7 @@ def page(kept: Figures) -> str:
     """Return the page, from the figures alone."""
     parts = [
         "# Clusters without hierarchies",
-        _wrap(
+        wrapped(
             "*A clustering-based approach for data anonymization* (Journal of Software, in Chinese) keeps l-diversity "
             "by clustering records that are near each other. This page repeats its experiments with the method "
             "[l-clustering](../policy.md#method). It is written by `papers/l_clustering.py` from a file of figures."
@@ -60,7 +59,7 @@ def page(kept: Figures) -> str:
         "    python papers/l_clustering.py\n"
         "    python papers/l_clustering.py --times\n"
         "    python papers/l_clustering.py --page",
-        _wrap(
+        wrapped(
             "The first measures everything. `--times` measures the times alone, and keeps the rest. `--page` writes "
             "this page and its figures from what was kept."
         ),
@@ -71,7 +70,7 @@ def page(kept: Figures) -> str:
 def _paper_part() -> list[str]:
     return [
         "## What the paper says",
-        _wrap(
+        wrapped(
             "A fixed hierarchy shows more than it has to: of a class it can show only one of its nodes. Instead, a "
             "class shows the smallest interval of numbers and the smallest set of categories that covers its records. "
             "What a record loses is by how much its cells have grown; the distance of two records or clusters is what "
@@ -79,7 +78,7 @@ def _paper_part() -> list[str]:
             "and becomes a cluster. It takes in the nearest record with a value that it lacks, again and again, or is "
             "joined with a finished cluster if that is nearer. What is left over goes to the nearest cluster."
         ),
-        _wrap(
+        wrapped(
             "On Adult this loses less than *L-incognito*, the same l-diversity by the full-domain search of Incognito, "
             "in every setting: up to 8,000 times less, at l = 2 with two quasi-identifiers. The paper also measures "
             "the loss relative to showing nothing, for all l; how much the random choices matter; and the time."
@@ -90,7 +89,7 @@ def _paper_part() -> list[str]:
 def _measured_part(kept: Figures) -> list[str]:
     return [
         "## What we measured",
-        _wrap(
+        wrapped(
             f"*Adult* (UCI Machine Learning Repository), {kept['records']:,} complete records of both published parts, "
             f"{SENSITIVE} sensitive (14 values), and the first 2 to 8 of the paper's quasi-identifiers: "
             f"{', '.join(QUASI)}. Only age is ordered. Nothing else is required, and nothing is suppressed."
@@ -106,11 +105,11 @@ def _measured_part(kept: Figures) -> list[str]:
         "- for a set, how many values it has beyond one;\n"
         "- for a node of a hierarchy, how many leaves it has beyond one; a band of ages so has its width, within the "
         "ages\n  of the table.",
-        _wrap(
+        wrapped(
             "**RL** is L by what it would be if every record showed everything. **GCP** is the mean, over records and "
             "columns, of the share of the domain that a cell covers: each column counts alike."
         ),
-        _wrap(
+        wrapped(
             "Hierarchies have only values that are in the table (and all ages in its range), so that showing "
             "everything costs the same with and without them. Each way tries to lose little of what is measured: for L "
             "and RL, both variants have `weights: 1`, and l-incognito takes the levels with the least L there are; for "
@@ -134,13 +133,13 @@ def _patients_part(found: Figures) -> list[str]:
     told = f"The classes of the paper are also those of: {'; '.join(same)}. " if same else ""
     return [
         "## Ten patients",
-        _wrap(
+        wrapped(
             "The paper's example: ages and zip codes of ten patients, t1 to t10, who are to have three different "
             "illnesses in every class. With its hierarchy, full-domain generalization shows all of them as `[50~55]` "
             "and `125**`, which counts here as the ages and zip codes from the least to the greatest of the ten."
         ),
-        _table(["", "classes", "L", "GCP"], lines),
-        _wrap(f"{told}The steps of the paper with {found['seeds']} seeds have an L {_ranges(drawn)}."),
+        table(["", "classes", "L", "GCP"], lines),
+        wrapped(f"{told}The steps of the paper with {found['seeds']} seeds have an L {_ranges(drawn)}."),
     ]
 
 
@@ -179,13 +178,13 @@ def _losses_part(kept: Figures) -> list[str]:
         head = [f"l = {need}, L with columns:", *first]
         lines = [[way, *(f"{one[way]:,.0f}" for one in by_width.values())] for way in WAYS]
         ratio = [f"{one['l-incognito'] / one['fast']:,.1f}" if one["fast"] else "" for one in by_width.values()]
-        parts.append(_table(head, [*lines, ["l-incognito by fast", *ratio]]))
+        parts.append(table(head, [*lines, ["l-incognito by fast", *ratio]]))
     for need, by_width in losses["GCP"].items():
         head = [f"l = {need}, GCP with columns:", *first]
-        parts.append(_table(head, [[way, *(f"{one[way]:.3g}" for one in by_width.values())] for way in WAYS]))
+        parts.append(table(head, [[way, *(f"{one[way]:.3g}" for one in by_width.values())] for way in WAYS]))
     return [
         *parts,
-        _wrap(
+        wrapped(
             f"l-incognito loses more than fast in {more} of {settings} settings, and more than reference in {also}. "
             f"Its L is from {nearest:,.1f} times (l = {near_l}, {near_d} columns) to {farthest:,.0f} times (l = "
             f"{far_l}, {far_d} columns) that of fast. reference loses more than fast in {behind} of {settings}."
@@ -201,8 +200,8 @@ def _relative_part(kept: Figures) -> list[str]:
     return [
         "## Relative loss by l",
         "![RL by l, a line per way](l_clustering_relative.svg)",
-        _table(["l", *(f"{way}, RL" for way in WAYS)], lines),
-        _wrap(
+        table(["l", *(f"{way}, RL" for way in WAYS)], lines),
+        wrapped(
             f"With all {len(QUASI)} quasi-identifiers. l-incognito loses more than fast in {more} of {len(found)}; "
             f"fast has from {100 * min(share):.0f}% to {100 * max(share):.0f}% of the loss of reference. The rarest "
             f"occupation has {kept['rarest']} records, so that there can be no more classes with all 14 of them."
@@ -225,11 +224,11 @@ def _spread_part(spread: Figures) -> list[str]:
     return [
         "## The part of chance",
         "![Two panels: loss by that of fast, for each seed and l](l_clustering_spread.svg)",
-        _wrap(
+        wrapped(
             f"reference with {count} seeds, all records and {len(QUASI)} quasi-identifiers. Nothing is drawn by fast: "
             "it has one figure."
         ),
-        _table(
+        table(
             [
                 "measure",
                 "l",
@@ -243,7 +242,7 @@ def _spread_part(spread: Figures) -> list[str]:
             ],
             lines,
         ),
-        _wrap(
+        wrapped(
             f"fast loses {'less than the best of the seeds everywhere' if below else 'more than some of the seeds'}. "
             f"Its GCP is {shares} of the mean of reference."
         ),
@@ -260,12 +259,12 @@ def _times_part(times: Figures) -> list[str]:
     for key, word in words.items():
         head = [key, *(f"{int(number):,}" for number in times[key])]
         lines = [[way, *(f"{one[way]:.2f}" for one in times[key].values())] for way in WAYS]
-        parts += [word, _table(head, lines)]
+        parts += [word, table(head, lines)]
     runs = "one run" if times["runs"] == 1 else f"the least of {times['runs']} runs"
     return [
         "## Time",
         "![Three panels: seconds by quasi-identifiers, by l, and by records, a line per way](l_clustering_times.svg)",
-        _wrap(
+        wrapped(
             f"Seconds from encoded columns to classes, {runs}, on {times['cores']} cores; `weights: domain`, and "
             "l-incognito with `loss: gcp`."
         ),
@@ -277,27 +276,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2f}%" if share >= 0.0001 else f"{100 * share:.5f}%"
 
 
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
-
-
-def _wrap(text: str) -> str:
-    return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
-
-
 # The figures
 
 
 def draw(kept: Figures, folder: Path) -> None:
     """Draw the figures as SVG; the same figures give the same files."""
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        sys.exit("Drawing needs matplotlib: pip install --group bench")
-    matplotlib.use("svg")
-    settings = {"svg.hashsalt": "sudare", "font.size": 10, "axes.grid": True, "grid.color": "#dddddd"}
-    # a white ground of its own keeps a figure readable on a dark page
-    with matplotlib.rc_context(settings | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
+    with looks():
         _draw_losses(kept["losses"]["L"], folder / "l_clustering_loss.svg")
         _draw_relative(kept["relative"], folder / "l_clustering_relative.svg")
         _draw_spread(kept["spread"], folder / "l_clustering_spread.svg")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
-import textwrap
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from page_parts import looks, table, wrapped
 
 COLUMNS = ("income", "marital-status", "relationship", "race")
 WAYS = ("raw", "inversion", "em")
@@ -96,7 +94,7 @@ def page(kept: Figures) -> str:
     """Return the page, from the figures alone."""
     parts = [
         "# Perturbation with two guarantees",
-        _wrap(
+        wrapped(
             "A Japanese paper bounds what anybody can infer about a person's sensitive value from both sides, and "
             "re-identification by Pk-anonymity (D. Ikarashi, K. Chida, K. Takahashi, 2009), with one mechanism: PRAM, "
             "which draws some of the values anew. This page repeats its cases, and measures what its releases are good "
@@ -112,7 +110,7 @@ def page(kept: Figures) -> str:
         "    python papers/pram.py\n"
         "    python papers/pram.py --times\n"
         "    python papers/pram.py --page",
-        _wrap(
+        wrapped(
             "The first measures everything. `--times` measures the times alone, and keeps the rest. `--page` writes "
             "this page and its figures from what was kept."
         ),
@@ -123,7 +121,7 @@ def page(kept: Figures) -> str:
 def _paper_part() -> list[str]:
     return [
         "## What the paper says",
-        _wrap(
+        wrapped(
             "Every value is kept with the retention probability p, and else drawn evenly from all values of its "
             "column, its own included. Three conditions limit p:"
         ),
@@ -131,7 +129,7 @@ def _paper_part() -> list[str]:
         "- **alpha**: whoever knows the distribution of the sensitive column believes in a person's true value with "
         "alpha\n  on average at most.\n"
         "- **gamma**: in no value do they believe with less than gamma, so that nothing is ruled out either.",
-        _wrap(
+        wrapped(
             "The largest p that keeps all of them is used. The paper computes it for eight cases of *Census Income* "
             "(UCI Machine Learning Repository, known as Adult), whose columns income, marital status, relationship and "
             "race have 2, 7, 6 and 5 values and are all perturbed."
@@ -164,12 +162,12 @@ def _cases_part(kept: Figures) -> list[str]:
     moved = max(abs(one["p"] - other["p"]) for one, other in pairs)
     return [
         "## The eight cases",
-        _wrap(
+        wrapped(
             f"{kept['records']:,} records. The paper has priors of three digits, and cuts its results after four; so "
             "do we here. The last three columns are with priors that are not rounded. What p comes from is bold."
         ),
-        _table(head, lines),
-        _wrap(
+        table(head, lines),
+        wrapped(
             f"{as_printed(kept)} of the 32 figures of the paper come out as printed. The priors of the data move p by "
             f"{moved:.4f} at most."
         ),
@@ -180,7 +178,7 @@ def _curves_part() -> list[str]:
     return [
         "## The conditions against p",
         "![Three panels: k, alpha and gamma that are kept, against p, with the limits of the cases](pram_bounds.svg)",
-        _wrap(
+        wrapped(
             "What is kept at each p, with the paper's priors; dotted lines are the limits of its cases. k may not fall "
             "below its limit, nor gamma below its own, and alpha may not rise above it. At p = 0 nothing is released "
             "but noise: alpha is then the largest share of the prior, gamma the smallest, and k the number of records."
@@ -199,12 +197,12 @@ def _utility_part(kept: Figures) -> list[str]:
         tables_word = "1 table" if len(tables) == 1 else f"{len(tables)} tables"
         parts += [
             f"{word.capitalize()}, {tables_word} with {cells} cells, {mean:,.0f} records each on average:",
-            _table(head, lines),
+            table(head, lines),
         ]
     return [
         "## What can be estimated",
         "![Three panels: root mean squared error of counts of one, two and three columns, against p](pram_utility.svg)",
-        _wrap(
+        wrapped(
             f"All four columns are perturbed with the same p, {kept['repeats']} times. Counts of one, two and three "
             "columns are then told in three ways: as they are in the release (**raw**), which is what is read from it "
             "without an estimator; by **inversion** of the matrix, the unbiased estimate; and by **em**, the counts "
@@ -233,14 +231,14 @@ def _claims(kept: Figures) -> list[str]:
     raw = [math.sqrt(by_width(kept, p, "raw", 2) / by_width(kept, p, "em", 2)) for p in ps]
     inside = [by_width(kept, p, "inside", width) for p in ps for width in (1, 2, 3)]
     return [
-        _wrap(
+        wrapped(
             f"Over all tables of two columns, the mean squared error of em is {told}: {min(whole[2]):.2f} to "
             f"{max(whole[2]):.2f} of it; of three columns, {min(whole[3]):.3f} to {max(whole[3]):.2f}. Table by table "
             f"there are {len(two)} settings of two columns, {single}; below a thousandth there is no difference. Where "
             f"no estimate is negative, both are the same. Raw counts of two columns are off by {min(raw):.1f} to "
             f"{max(raw):.1f} times as much as em."
         ),
-        _wrap(
+        wrapped(
             f"The 95% intervals hold the true count in {100 * min(inside):.1f}% to {100 * max(inside):.1f}% of the "
             f"cells, by p and number of columns, in the mean {100 * float(np.mean(inside)):.1f}%."
         ),
@@ -256,7 +254,7 @@ def _at_cases(kept: Figures) -> list[str]:
         )
     return [
         "With the p of the paper's cases (raw / inversion / em):",
-        _table(["p", "cases", *WORDS.values()], lines),
+        table(["p", "cases", *WORDS.values()], lines),
     ]
 
 
@@ -274,15 +272,7 @@ def _times_part(times: Figures) -> list[str]:
         ["the same with random words from the operating system", f"{times['with randomness']:.2f}"],
         [f"calibrate for a sensitive column of {values:,} values (and three others)", f"{times['calibration']:.3f}"],
     ]
-    return ["## Time", f"Seconds on one core, {runs}:", _table(["", "seconds"], lines)]
-
-
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
-
-
-def _wrap(text: str) -> str:
-    return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
+    return ["## Time", f"Seconds on one core, {runs}:", table(["", "seconds"], lines)]
 
 
 # The figures
@@ -290,14 +280,7 @@ def _wrap(text: str) -> str:
 
 def draw(kept: Figures, folder: Path) -> None:
     """Draw the figures as SVG; the same figures give the same files."""
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        sys.exit("Drawing needs matplotlib: pip install --group bench")
-    matplotlib.use("svg")
-    settings = {"svg.hashsalt": "sudare", "font.size": 10, "axes.grid": True, "grid.color": "#dddddd"}
-    # a white ground of its own keeps a figure readable on a dark page
-    with matplotlib.rc_context(settings | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
+    with looks():
         _draw_bounds(kept["curves"], folder / "pram_bounds.svg")
         _draw_utility(kept, folder / "pram_utility.svg")
 

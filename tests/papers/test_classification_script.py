@@ -24,6 +24,7 @@ def load_script(name):
     return module
 
 
+load_script("page_parts")  # which the others import
 pages = load_script("classification_page")
 script = load_script("classification")
 

@@ -32,6 +32,7 @@ def load_script(name):
     return module
 
 
+load_script("page_parts")  # which the others import
 queries = load_script("keep_qid_queries")
 claims = load_script("keep_qid_claims")
 pages = load_script("keep_qid_page")

@@ -28,6 +28,7 @@ def load_script(name):
     return module
 
 
+load_script("page_parts")  # which the others import
 pages = load_script("l_clustering_page")
 script = load_script("l_clustering")
 

@@ -23,6 +23,7 @@ def load_script(name):
     return module
 
 
+load_script("page_parts")  # which the others import
 pages = load_script("pram_page")
 script = load_script("pram")
 
