@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
+from papers.scripts import ROOT, load_script
 from sudare.models import Requirements
 
-ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs" / "papers"
 DRAWN = ["classification_k.svg", "classification_steps.svg", "classification_w.svg"]
 
 
-def load_script(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "papers" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up, and one script imports the other
-    spec.loader.exec_module(module)
-    return module
-
-
-load_script("page_parts")  # which the others import
 pages = load_script("classification_page")
 script = load_script("classification")
 

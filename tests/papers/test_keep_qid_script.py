@@ -5,34 +5,22 @@ Its page is what it would write now, and what it claims is what its figures show
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import sudare
+from papers.scripts import ROOT, load_script
 from sudare.estimate.answering import read_sets
 from sudare.table import Table, encode_column
 
-ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs" / "papers"
 DRAWN = [f"keep_qid_{name}.svg" for name in ("adult", "census", "picture", "possible")]
 COLUMNS = ("age", "sex", "education", "hours-per-week", "race", "occupation")
 
 
-def load_script(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "papers" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # one script imports the other
-    spec.loader.exec_module(module)
-    return module
-
-
-load_script("page_parts")  # which the others import
 queries = load_script("keep_qid_queries")
 claims = load_script("keep_qid_claims")
 pages = load_script("keep_qid_page")

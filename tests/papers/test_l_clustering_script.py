@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from papers.scripts import ROOT, load_script
 from sudare.methods.full_domain import at_levels
 from sudare.metrics import uncertainty
 from sudare.models import LDiversity, Requirements
 from sudare.table import generalize
 
-ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs" / "papers"
 DRAWN = [f"l_clustering_{name}.svg" for name in ("loss", "relative", "spread", "times")]
 
 
-def load_script(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "papers" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # one script imports the other
-    spec.loader.exec_module(module)
-    return module
-
-
-load_script("page_parts")  # which the others import
 pages = load_script("l_clustering_page")
 script = load_script("l_clustering")
 

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from papers.scripts import ROOT, load_script
+
 KEPT = ROOT / "docs" / "papers"
 DRAWN = ["pram_bounds.svg", "pram_utility.svg"]
 
 
-def load_script(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "papers" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # one script imports the other
-    spec.loader.exec_module(module)
-    return module
-
-
-load_script("page_parts")  # which the others import
 pages = load_script("pram_page")
 script = load_script("pram")
 
