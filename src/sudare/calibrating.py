@@ -29,9 +29,10 @@ CurveData = dict[str, Any]
 class Calibrated:
     """How much may be kept of each perturbed column.
 
-    ``p`` is the largest probability for all of them alike, and ``retention`` what the policy's method would keep of
-    each. ``bounds`` has the largest p by each condition (None: not asked for), ``binding`` the one that p comes from
-    (None: all may be kept), and ``held_by`` that of each column. ``records`` is None if nobody said how many.
+    ``p`` is the largest probability for all of them alike, and ``retention`` what the policy's method may keep of each;
+    a release keeps a little less, since it has to tell what it kept (:mod:`sudare.pram.rounding`). ``bounds`` has the
+    largest p by each condition (None: not asked for), ``binding`` the one that p comes from (None: all may be kept),
+    and ``held_by`` that of each column. ``records`` is None if nobody said how many.
     """
 
     p: float

@@ -184,9 +184,13 @@ class TestWithData:
             column.pop("order", None)
         found = api.calibrate(policy, census).to_dict(curves=True)
         told = api.anonymize(census, policy).certificate["mechanism"]["calibration"]
-        assert (found["p"], found["bounds"], found["binding"]) == (told["p"], told["bounds"], told["binding"])
+        # a release keeps a little less, and tells it in few digits
+        assert told["binding"] == found["binding"]
+        assert told["calibrated"] == pytest.approx(found["p"], rel=0.001)
+        assert told["bounds"] == pytest.approx(found["bounds"], rel=0.02)
         if method != {"p": 0.1}:
-            assert found["retention"] == told["retention"]
+            assert told["retention"] == pytest.approx(found["retention"], rel=0.001)
+            assert all(told["retention"][name] <= kept for name, kept in found["retention"].items())
         assert [curve["condition"] for curve in found["curves"]] == ["pk", "alpha", "gamma"]
         for curve in found["curves"]:
             # the figure at the bound lies between those of its neighbours on the curve

@@ -161,6 +161,23 @@ def test_transitions_are_as_often_as_the_matrix_says(kind):
     assert fits(transitions(codes, shown, 6), np.bincount(codes)[:, None] * matrix)
 
 
+def test_ten_million_cells_of_a_whole_table():
+    """The way of a release: Adult 77 times over, all of its columns, drawn by what the certificate tells."""
+    data = pa.concat_tables([datasets.adult().select([*PERTURBED, "sex", "age"])] * 77)
+    table, made = decided({**PK, "k": 155}, LIMIT, data=data)
+    assert table.rows * len(PERTURBED) > 10_000_000
+    assert 0.33 < made.facts["calibration"]["p"] < 0.34
+    for name in PERTURBED:
+        truth, shown = drawn(table, made, name)
+        size, p = table.sensitive[name].size, made.facts["columns"][name]["matrix"]["p"]
+        counts, found = np.bincount(truth, minlength=size)[:, None], transitions(truth, shown, size)
+        assert fits(found, counts * uniform_matrix(size, p))
+        for wrong in (p - 0.01, p + 0.01):  # the test can fail
+            assert not fits(found, counts * uniform_matrix(size, wrong))
+        if size > 2:
+            assert not fits(found, counts * invariant_matrix(counts[:, 0] / counts.sum(), p))
+
+
 def test_a_hundred_million_cells_take_seconds():
     codes = column(np.tile(np.arange(7, dtype=np.uint8), 1_500_000)[:10_000_000], 7)
     draw = CodeDraw(codes, Entropy(), keep=0.33)
@@ -219,14 +236,16 @@ def test_strata_stay_and_confine_what_is_drawn():
     assert len(told["cells"]) == len(np.unique(age))
     assert "matrix" not in made.facts["columns"]["relationship"]
     # the figure is that of the worst stratum, with its own number of records
-    p, figures = made.facts["calibration"]["p"], []
+    p, figures, above = made.facts["calibration"]["p"], [], []
     for cell in told["cells"]:
         rows = int(np.count_nonzero(texts(table.context["age"])[age] == cell["cell"]["age"]))
         parts = {name: part.get("values", made.facts["columns"][name]["values"])
                  for name, part in cell["columns"].items()}  # fmt: skip
         assert all(part["matrix"] == {"p": p} for part in cell["columns"].values())
         figures.append(pk_figure(rows, [least_ratio(uniform_matrix(len(part), p)) for part in parts.values()]))
-    assert min(figures) == pytest.approx(3, abs=1e-9)
+        more = [least_ratio(uniform_matrix(len(part), p + 0.0001)) for part in parts.values()]
+        above.append(pk_figure(rows, more))
+    assert min(figures) >= 3 > min(above)
 
 
 def grown_up() -> pa.Table:
@@ -243,7 +262,7 @@ def test_beliefs_in_strata_are_by_their_own_distribution():
         part = cell["columns"]["income"]
         assert part["prior"] == pytest.approx(shares, abs=0.001)
         figures.append(beliefs(part["prior"], uniform_matrix(2, part["matrix"]["p"])).diagonal().max())
-    assert max(figures) == pytest.approx(0.92, abs=1e-9)
+    assert 0.9199 < max(figures) <= 0.92  # of p, four digits are used
     with pytest.raises(PolicyUnmetError, match=r"worst stratum.* nearest that can be kept are alpha = 0\.8"):
         decided(LIMIT, strata=["sex"])
 
@@ -290,7 +309,7 @@ def test_joint_columns_are_drawn_as_one(kind):
     if kind == "uniform":
         p = made.facts["calibration"]["p"]
         ratios = [least_ratio(uniform_matrix(size, p)) for size in (2, 41, 5)]
-        assert pk_figure(ROWS, ratios) == pytest.approx(3, abs=1e-6)
+        assert 3 <= pk_figure(ROWS, ratios) < 3.01
         assert (truth == shown).mean() == pytest.approx(p + (1 - p) / 41, abs=0.01)
 
 
@@ -323,16 +342,20 @@ def test_a_probability_for_each_column():
     _, made = decided(PK, LIMIT, p="per-column", weights={"income": 3})
     kept = made.facts["calibration"]["retention"]
     assert kept["income"] > plain["p"] > kept["marital-status"]
-    assert made.facts["calibration"]["p"] == plain["p"]
+    assert made.facts["calibration"]["p"] is None  # there is none for all
+    assert made.facts["calibration"]["calibrated"] == plain["p"] == plain["calibrated"]
     ratios = [least_ratio(uniform_matrix(len(part["values"]), part["matrix"]["p"]))
               for part in made.facts["columns"].values()]  # fmt: skip
-    assert pk_figure(ROWS, ratios) >= 3 - 1e-9
+    assert pk_figure(ROWS, ratios) >= 3
 
 
 def test_given_probabilities_are_checked():
-    assert decided(PK, LIMIT, p=0.2)[1].facts["calibration"]["retention"] == dict.fromkeys(PERTURBED, 0.2)
+    told = decided(PK, LIMIT, p=0.212345678)[1].facts["calibration"]
+    assert told["retention"] == dict.fromkeys(PERTURBED, 0.212345678)  # as it is given
+    assert (told["p"], told["calibrated"]) == (0.212345678, 0.3343)
     given = {"income": 0.5, "marital-status": 0.2, "relationship": 0.2, "race": 0}
-    assert decided(PK, p=given)[1].facts["calibration"]["retention"] == given
+    told = decided(PK, p=given)[1].facts["calibration"]
+    assert (told["retention"], told["p"], told["calibrated"]) == (given, None, 0.3343)
     with pytest.raises(PolicyUnmetError, match=r"method\.p: does not keep .*k = 1\.0.*alpha = 0\.80.* is 0\.334351"):
         decided(PK, LIMIT, p=0.5)
     with pytest.raises(PolicyError, match="says nothing of 'race'"):
@@ -373,7 +396,7 @@ def test_matrices_that_are_none(own, said):
 @pytest.mark.parametrize(
     ("require", "options", "error", "said"),
     [
-        ([{**LIMIT, "alpha": 0.7, "gamma": 0.3}], {}, PolicyUnmetError, "are alpha = 0.7591, gamma = 0.2409"),
+        ([{**LIMIT, "alpha": 0.7, "gamma": 0.3}], {}, PolicyUnmetError, "are alpha = 0.7592, gamma = 0.2408"),
         ([{**PK, "k": 40_000}], {}, PolicyUnmetError, "the table has 32,561 records. Hint: ask for k = 32561"),
         ([{**PK, "k": 20_000}], {"strata": ["sex"]}, PolicyUnmetError, "the smallest stratum has 10,771 records"),
         ([{**LIMIT, "prior": {"a": 0.5, "b": 0.5}}], {}, PolicyError, "names 2 values that column 'income'"),

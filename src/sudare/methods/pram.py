@@ -5,7 +5,8 @@ Steps
        categories of the values that there are, and a missing cell is a value like others. What else the policy
        names leaves as it came.
     2. ``p`` is calibrated: the largest with which Pk-anonymity and P(alpha, gamma) hold (see :mod:`sudare.pram`), for
-       all columns alike, or with ``per-column`` for each. One that the policy gives is checked instead.
+       all columns alike, or with ``per-column`` for each, rounded down to four digits. One that the policy gives is
+       checked instead, and used as it is.
     3. With probability p a value stays. Else one is drawn from all values of the column, its own included: all equally
        likely (``kind: uniform``), or by how frequent they are (``invariant``: the distribution stays as it is, up to
        rounding). A column may have a matrix of its own (``matrices``).
@@ -32,7 +33,8 @@ Guarantee
     Not promised: columns that leave as they came are taken to be known to nobody. A second release of the same records
     tells more. The values that a column has are told, and in strata, which of them occur there; so are shares of a
     column, to three digits, where alpha-gamma or ``invariant`` need them. Of fewer than a thousand records these are as
-    good as counts.
+    good as counts, and so they are of values that fewer than a hundred records have. The calibrated p tells hardly
+    more (see :mod:`sudare.pram.rounding`).
 
 Deviations
     The paper has one p and uniform matrices. Vectors, invariant and custom matrices, strata and joint attributes are
@@ -47,6 +49,7 @@ Reference
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -55,7 +58,6 @@ import pyarrow as pa
 
 from sudare.errors import DataError, ParameterError, PolicyError, PolicyUnmetError, Problem, UnsupportedError
 from sudare.methods.drawing import CellDraw, CodeDraw, Joint
-from sudare.methods.hiding import domain
 from sudare.methods.pram_attributes import Attribute, Cell, Layout, attributes_of, code_of, lay_out, local_columns
 from sudare.methods.pram_promises import (
     Matrix,
@@ -66,6 +68,7 @@ from sudare.methods.pram_promises import (
     promises_of,
     retained,
 )
+from sudare.methods.pram_telling import Calibrated, facts_of, notes_of
 from sudare.methods.tallying import refuse_item_sets
 from sudare.models import Requirements
 from sudare.pram import Calibration, check_matrix
@@ -75,14 +78,6 @@ from sudare.table import Column, Draw, Perturbation, Table
 
 MOST_TOLD = 1 << 20
 """Cells of all matrices at most: the certificate tells them."""
-REPEATED = (
-    "Some people have several records. Each is drawn on its own and taken for another person: whoever knows which "
-    "records are one person's can connect them better than 1/k, and learns more of a value that they share."
-)
-MEASURES = "Values were drawn anew; the measures of loss are of generalization, and say nothing of that."
-ORDER = "The rows are in random order, which Pk-anonymity rests on."
-NOISE = "Nothing is kept of some columns: what they show is noise."
-KEPT = "The promises let some columns be kept as they are, and so they are."
 
 
 def pram(
@@ -104,20 +99,22 @@ def pram(
     listener("prepare kernels", 0, 0)
     listener("decide", 0.0, 1.0)
     promises, calibration = weighed(
-        table, requirements, p=p, weights=weights, kind=kind, matrices=matrices, strata=strata, never=never, joint=joint
-    )
+        table, requirements, p=p, weights=weights, kind=kind, matrices=matrices, strata=strata, never=never,
+        joint=joint, told=True,
+    )  # fmt: skip
     mechanism = promises.mechanism
-    layout, attributes = mechanism.layout, mechanism.layout.attributes
-    retention = retained(p, layout, mechanism.own, calibration)
-    _check_kept(promises, retention, calibration)
+    attributes = mechanism.layout.attributes
+    retention, lowered_for = retained(p, promises, calibration)
+    _check_kept(promises, retention)
+    calibrated = Calibrated.of(promises, calibration, lowered_for)
     check_priors(promises, retention)
     entropy = Entropy(seed)
     draws: dict[str, Draw] = {}
     for number, attribute in enumerate(attributes):
         draws |= _draws(mechanism, number, attribute, retention[number], entropy)
         listener("decide", (number + 1) / len(attributes), 1.0)
-    facts = _facts(promises, retention, calibration) | {"randomness": entropy.source}
-    facts["notes"] = _notes(table, promises, retention)
+    facts = facts_of(promises, retention, calibrated) | {"randomness": entropy.source}
+    facts["notes"] = notes_of(table, promises, retention)
     in_order = {name: draws[name] for name in (*table.single, *table.sensitive) if name in draws}
     return Perturbation(in_order, facts)
 
@@ -133,8 +130,12 @@ def weighed(
     strata: Sequence[str] | None = None,
     never: Sequence[Mapping[str, Any]] | None = None,
     joint: Sequence[Sequence[str]] | None = None,
+    told: bool = False,
 ) -> tuple[Promises, Calibration]:
-    """Return what is promised of a table, and how much of it may be kept; nothing is drawn yet."""
+    """Return what is promised of a table, and how much of it may be kept; nothing is drawn yet.
+
+    ``told`` calibrates only for what a release tells of the distribution: what comes of it may be told, too.
+    """
     refuse_item_sets(table)
     if not table.rows:
         raise DataError(Problem("table", "has no records."))
@@ -147,7 +148,7 @@ def weighed(
         raise PolicyError(Problem("method.p", what, "use calibrated, or leave joint, strata, never and matrices out."))
     _check_size(layout, mechanism)
     promises = promises_of(requirements, mechanism)
-    return promises, promises.calibrated(_weights(weights, p, layout))
+    return promises, promises.calibrated(_weights(weights, p, layout), told=told)
 
 
 def _divided(
@@ -256,7 +257,7 @@ def _weights(weights: Mapping[str, float] | None, p: object, layout: Layout) -> 
     return [float((weights or {}).get(name, 1.0)) for name in names]
 
 
-def _check_kept(promises: Promises, retention: Retention, calibration: Calibration) -> None:
+def _check_kept(promises: Promises, retention: Retention) -> None:
     """Raise if what the policy says is to be kept is too much, with the most that would do."""
     unmet = promises.unmet(retention)
     if not unmet:
@@ -264,10 +265,14 @@ def _check_kept(promises: Promises, retention: Retention, calibration: Calibrati
     what = f"does not keep what is required: {', '.join(unmet)}."
     if all(p is None for p in retention):
         raise PolicyUnmetError(Problem("method.matrices", what, "draw more of the values anew."))
-    most = int(calibration.p * 1e6) / 1e6
-    if promises.unmet([None if p is None else most for p in retention]):
-        raise PolicyUnmetError(Problem("method.matrices", what, "no p of the other columns would mend it."))
-    raise PolicyUnmetError(Problem("method.p", what, f"the largest p that does, for all columns alike, is {most:.6f}."))
+    most = math.floor(promises.calibrated().p * 1e6) / 1e6
+    if not promises.unmet([None if p is None else most for p in retention]):
+        hint = f"the largest p that does, for all columns alike, is {most:.6f}."
+        raise PolicyUnmetError(Problem("method.p", what, hint))
+    if promises.mechanism.own:
+        hint = "no p of the other columns would mend it: draw more of the values anew."
+        raise PolicyUnmetError(Problem("method.matrices", what, hint))
+    raise PolicyUnmetError(Problem("method.p", what, "leave p out: it is then calibrated."))
 
 
 def _check_size(layout: Layout, mechanism: Mechanism) -> None:
@@ -305,107 +310,3 @@ def _draws(
     if len(attribute.columns) == 1:
         return {whole.name: draw}
     return dict(Joint(draw, attribute.columns).views())
-
-
-def _facts(promises: Promises, retention: Retention, calibration: Calibration) -> dict[str, Any]:
-    """Return what an analyst and the audit have to know."""
-    mechanism = promises.mechanism
-    layout = mechanism.layout
-    columns = {column.name: column for attribute in layout.attributes for column in attribute.columns}
-    told: dict[str, Any] = {name: {"values": domain(column)} for name, column in columns.items()}
-    facts: dict[str, Any] = {"kind": "invariant" if mechanism.invariant else "uniform", "columns": told}
-    everywhere = _told_cell(promises, 0, retention, shared=True)
-    for name, part in everywhere["columns"].items():
-        told[name] |= part
-    facts |= {key: value for key, value in everywhere.items() if key == "joint"}
-    if layout.by:
-        cells = [
-            {"cell": dict(cell.key), **_told_cell(promises, number, retention, shared=False)}
-            for number, cell in enumerate(layout.cells)
-        ]
-        facts["strata"] = {"columns": list(layout.by), "cells": cells}
-    kept = {
-        name: retention[number]
-        for number, attribute in enumerate(layout.attributes)
-        for name in attribute.names
-        if retention[number] is not None
-    }
-    in_order = {name: kept[name] for name in columns if name in kept}
-    facts["calibration"] = {
-        "p": None if all(p is None for p in retention) else calibration.p,
-        "retention": in_order,
-        "bounds": dict(calibration.bounds),
-        "binding": calibration.binding,
-    }
-    return facts
-
-
-def _told_cell(promises: Promises, index: int, retention: Retention, *, shared: bool) -> dict[str, Any]:
-    """Return the matrices of a cell, by column and of joint columns, with the priors of what is limited.
-
-    Either those that all cells share, or those that are its own.
-    """
-    mechanism = promises.mechanism
-    cell = mechanism.layout.cells[index]
-    columns: dict[str, Any] = {}
-    joint = []
-    for number, attribute in enumerate(mechanism.layout.attributes):
-        if mechanism.layout.shared[number] != shared:
-            continue
-        p, codes = retention[number], cell.domains[number]
-        prior = next((limit.priors[index] for limit in promises.limits if limit.number == number), None)
-        if len(attribute.columns) > 1:
-            joint.append(_told_joint(attribute, codes, mechanism.matrix(cell, number, p), prior))
-            continue
-        column = attribute.columns[0]
-        part: dict[str, Any] = {}
-        if len(codes) < column.size:
-            values = domain(column)
-            part["values"] = [values[code] for code in codes.tolist()]
-        even = p is not None and not mechanism.invariant
-        part["matrix"] = {"p": p} if even else {"rows": mechanism.matrix(cell, number, p).tolist()}
-        if prior is not None:
-            part["prior"] = prior.tolist()
-        columns[column.name] = part
-    return {"columns": columns} | ({"joint": joint} if joint else {})
-
-
-def _told_joint(attribute: Attribute, codes: Any, matrix: Matrix, prior: Any) -> dict[str, Any]:
-    """Return a joint matrix over all combinations; what is never drawn has a column of zeros.
-
-    Nobody has such a combination either. Its row is what would be drawn for it if nothing were kept.
-    """
-    rows = np.zeros((attribute.size, attribute.size))
-    rows[:, codes] = _fresh(matrix)
-    rows[np.ix_(codes, codes)] = matrix
-    told: dict[str, Any] = {"columns": list(attribute.names), "rows": rows.tolist()}
-    if prior is not None:
-        shares = np.zeros(attribute.size)
-        shares[codes] = prior
-        told["prior"] = shares.tolist()
-    return told
-
-
-def _fresh(matrix: Matrix) -> Any:
-    """Return the distribution of a fresh draw: what all truths but o show as o, made to add up to 1."""
-    others = matrix.min(axis=0)
-    total = float(others.sum())
-    return others / total if total > 0 else np.full(len(matrix), 1 / len(matrix))
-
-
-def _notes(table: Table, promises: Promises, retention: Retention) -> list[str]:
-    notes = [MEASURES]
-    if promises.k is not None:
-        notes.append(ORDER)
-    if table.subject is not None and len(np.unique(table.subject.codes)) < table.rows:
-        notes.append(REPEATED)
-    if 0.0 in retention:
-        notes.append(NOISE)
-    attributes = promises.mechanism.layout.attributes
-    own = promises.mechanism.own
-    kept = [number for number, p in enumerate(retention) if p == 1.0]
-    kept += [number for number, matrix in own.items() if (matrix == np.eye(len(matrix))).all()]
-    if kept:
-        names = ", ".join(name for number in sorted(kept) for name in attributes[number].names)
-        notes.append(f"{KEPT} These are: {names}.")
-    return notes

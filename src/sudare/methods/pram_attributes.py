@@ -96,7 +96,8 @@ class Cell:
 class Layout:
     """All attributes, all cells, and the number of each record's cell (None if there is but one).
 
-    ``by`` are the columns that cells are told by. ``shared`` says which attributes are drawn alike in all cells.
+    ``by`` are the columns that cells are told by, and ``strata`` those of them that the policy calls so. ``shared``
+    says which attributes are drawn alike in all cells.
     """
 
     attributes: tuple[Attribute, ...]
@@ -104,6 +105,12 @@ class Layout:
     shared: tuple[bool, ...]
     of_row: Codes | None = None
     by: tuple[str, ...] = ()
+    strata: tuple[str, ...] = ()
+
+    @property
+    def part(self) -> str:
+        """What a message calls a cell: a policy without strata would not know what is meant."""
+        return "stratum" if self.strata else "group that `never` makes of the records"
 
     def place(self, column: str) -> tuple[int, int]:
         """Return the attribute that a column belongs to, and its place in it."""
@@ -258,22 +265,34 @@ def lay_out(
             counts.append(there[allowed])
         shown = {name: domain(fixed[name])[code] for name, code in codes.items()}
         cells.append(Cell(shown, int(tables[0][number].sum()), tuple(domains), tuple(counts)))
-    _refuse(held, alone, len(cells))
+    _refuse(held, alone, len(cells), strata, never)
     numbers = smallest(of_row, len(cells)) if len(cells) > 1 else None
-    return Layout(attributes, tuple(cells), shared, numbers, tuple(by))
+    return Layout(attributes, tuple(cells), shared, numbers, tuple(by), tuple(strata))
 
 
-def _refuse(held: int, alone: Mapping[str, int], cells: int) -> None:
+def _refuse(
+    held: int, alone: Mapping[str, int], cells: int, strata: Sequence[str], never: Sequence[Combination]
+) -> None:
+    """Raise what cannot be drawn, where the policy says what leads to it."""
     problems = []
     if held:
         what = f"{held:,} values of records are such combinations already."
         problems.append(Problem("method.never", what, "mend these records, or leave the combination out."))
     else:
         for name, count in alone.items():
-            if count:
-                what = f"in {count:,} of {cells:,} strata there is one value of '{name}', which cannot be perturbed."
-                hint = "take fewer or coarser columns as strata, or forbid less."
-                problems.append(Problem("method.strata" if cells > 1 else "method.never", what, hint))
+            if not count:
+                continue
+            left = f"one value of '{name}', which cannot be perturbed. Allowed: two or more."
+            if strata:
+                what = f"in {count:,} of {cells:,} strata there is {left}"
+                hint = f"take fewer or coarser columns as strata{', or forbid less' if never else ''}."
+                problems.append(Problem("method.strata", what, hint))
+            elif never:
+                where = f"to {count:,} of {cells:,} groups of records" if cells > 1 else "to records"
+                problems.append(Problem("method.never", f"leaves {where} {left}", "forbid less."))
+            else:  # what nobody has is not drawn where the distribution is to stay
+                what = f"records hold {left}"
+                problems.append(Problem(f"column '{name}'", what, "give it the role insensitive."))
     if problems:
         raise DataError(problems)
 

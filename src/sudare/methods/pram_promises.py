@@ -12,13 +12,17 @@ the column. Its prior is the joint one.
 **How much may be kept.** Uniform matrices of single columns all over the table are calibrated exactly, by
 :mod:`sudare.pram.calibrating`. Otherwise the largest p is found by halving, after steps of a hundredth found the first
 place where the promise is lost; whatever is found, the figures of the result itself are what has to hold.
+
+**What a release tells of it.** Promises are kept for the shares as they are, and as they are told, with three digits. A
+p that was calibrated for both would tell more of the former. So a release uses one that is calibrated for what is told,
+and lowered by a few fixed steps where the shares as they are need it (:mod:`sudare.pram.rounding`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +31,11 @@ from sudare.errors import PolicyError, PolicyUnmetError, Problem
 from sudare.methods.pram_attributes import Attribute, Cell, Layout, code_of
 from sudare.models import TOLERANCE, AlphaGamma, PkAnonymity, Requirements, describe
 from sudare.pram import (
+    RUNGS,
     Calibration,
     Limit,
     calibrate,
+    cut,
     invariant_matrix,
     least_ratio,
     pk_figure,
@@ -109,6 +115,13 @@ class Promise:
     priors: tuple[Shares, ...]
 
 
+class Published(NamedTuple):
+    """How much of each attribute a release keeps, and the condition that it had to be lowered for, if it had."""
+
+    retention: Retention
+    lowered_for: str | None
+
+
 @dataclass(frozen=True, eq=False)
 class Promises:
     """All that a policy asks of a mechanism."""
@@ -124,13 +137,13 @@ class Promises:
             for cell in self.mechanism.layout.cells
         )
 
-    def figures(self, limit: Promise, p: float | None) -> tuple[float, float]:
-        """Return the worst alpha and gamma of a limited column over all cells."""
+    def figures(self, limit: Promise, p: float | None, *, told: bool = False) -> tuple[float, float]:
+        """Return the worst alpha and gamma of a limited column over all cells; ``told``: only by what is told of it."""
         attribute = self.mechanism.layout.attributes[limit.number]
         simple = len(attribute.columns) == 1 and not self.mechanism.invariant and p is not None
         found = []
-        for cell, told in zip(self.mechanism.layout.cells, limit.priors, strict=True):
-            for prior in (told, *exact(limit, cell)):
+        for cell, shares in zip(self.mechanism.layout.cells, limit.priors, strict=True):
+            for prior in (shares, *([] if told else exact(limit, cell))):
                 if simple and p is not None and (prior > 0).all():
                     found.append((uniform_alpha(prior, p), uniform_gamma(prior, p)))
                 else:
@@ -143,22 +156,48 @@ class Promises:
         said = []
         if self.k is not None and (figure := self.pk(retention)) < self.k - TOLERANCE:
             said.append(f"k = {figure:.6g} instead of {self.k}")
-        for limit in self.limits:
-            alpha, gamma = self.figures(limit, retention[limit.number])
-            if alpha > limit.model.alpha + TOLERANCE:
-                said.append(f"alpha = {alpha:.6g} of '{limit.model.column}' instead of {limit.model.alpha:g}")
-            if gamma < limit.model.gamma - TOLERANCE:
-                said.append(f"gamma = {gamma:.6g} of '{limit.model.column}' instead of {limit.model.gamma:g}")
+        for limit, condition, figure in self._lost(retention):
+            asked = getattr(limit.model, condition)
+            said.append(f"{condition} = {figure:.6g} of '{limit.model.column}' instead of {asked:g}")
         return said
 
-    def calibrated(self, weights: Sequence[float] | None = None) -> Calibration:
-        """Return how much may be kept; ``weights`` ask for a probability for each attribute, of plain mechanisms."""
+    def _lost(self, retention: Retention, slack: float = TOLERANCE) -> Iterator[tuple[Promise, str, float]]:
+        """Give the limits of beliefs that are not kept, with the condition and its figure."""
+        for limit in self.limits:
+            alpha, gamma = self.figures(limit, retention[limit.number])
+            if alpha > limit.model.alpha + slack:
+                yield limit, "alpha", alpha
+            if gamma < limit.model.gamma - slack:
+                yield limit, "gamma", gamma
+
+    def published(self, retention: Sequence[float], *, alike: bool) -> Published:
+        """Return what a release keeps and tells of what its told shares allow: rounded down, and lowered if need be.
+
+        ``alike`` lowers all attributes by as much, else only those whose limits are not kept.
+        """
+        own = self.mechanism.own
+        rungs, binding = [0] * len(retention), None
+        while True:
+            kept = [None if at in own else cut(p * RUNGS[rungs[at]]) for at, p in enumerate(retention)]
+            lost = [(limit.number, condition) for limit, condition, _ in self._lost(kept, 0) if limit.number not in own]
+            below = {at for at, _ in lost if rungs[at] + 1 < len(RUNGS)}
+            if not below:
+                return Published(kept, binding)
+            binding = lost[0][1]
+            for at in range(len(retention)) if alike else below:
+                rungs[at] += 1
+
+    def calibrated(self, weights: Sequence[float] | None = None, *, told: bool = False) -> Calibration:
+        """Return how much may be kept; ``weights`` ask for a probability for each attribute, of plain mechanisms.
+
+        ``told`` looks only at the shares as they are told, and not at those that the table has.
+        """
         layout = self.mechanism.layout
         if self.mechanism.plain:
             limits = [
                 Limit(at.number, prior, at.model.alpha, at.model.gamma)
                 for at in self.limits
-                for prior in (at.priors[0], *exact(at, layout.cells[0]))
+                for prior in (at.priors[0], *([] if told else exact(at, layout.cells[0])))
             ]
             sizes = [attribute.size for attribute in layout.attributes]
             made = calibrate(layout.cells[0].rows, sizes, k=self.k, limits=limits, weights=weights)
@@ -176,8 +215,8 @@ class Promises:
         for limit in self.limits:
             if limit.number not in free:
                 continue
-            alpha = _largest(lambda p, at=limit: self.figures(at, p)[0] <= at.model.alpha)  # type: ignore[misc]
-            gamma = _largest(lambda p, at=limit: self.figures(at, p)[1] >= at.model.gamma)  # type: ignore[misc]
+            alpha = _largest(lambda p, at=limit: self.figures(at, p, told=told)[0] <= at.model.alpha)  # type: ignore[misc]
+            gamma = _largest(lambda p, at=limit: self.figures(at, p, told=told)[1] >= at.model.gamma)  # type: ignore[misc]
             for key, found in (("alpha", alpha), ("gamma", gamma)):
                 before = bounds[key]
                 bounds[key] = found if before is None else min(before, found)
@@ -243,9 +282,10 @@ def promises_of(requirements: Requirements, mechanism: Mechanism) -> Promises:
         if isinstance(model, PkAnonymity):
             k = model.k if k is None else max(k, model.k)
             if model.k > least:
-                where = "the table has" if len(layout.cells) == 1 else "the smallest stratum has"
-                hint = f"ask for k = {least} at most." if least > 1 else ""
-                problems.append(Problem(describe(model), f"{where} {least:,} records.", hint))
+                where = "the table" if len(layout.cells) == 1 else f"the smallest {layout.part}"
+                what = f"cannot be kept: {where} has {least:,} records."
+                hint = f"ask for k = {least} at most." if least > 1 else f"one record cannot hide in {where}."
+                problems.append(Problem(describe(model), what, hint))
         elif isinstance(model, AlphaGamma) and model.column in drawn:
             priors = _priors(model, layout)
             number, place = layout.place(model.column)
@@ -295,16 +335,21 @@ def _priors(model: AlphaGamma, layout: Layout) -> tuple[Shares, ...]:
 
 
 def _out_of_reach(limit: Promise, layout: Layout) -> list[Problem]:
-    """Return that alpha or gamma cannot be kept even if nothing is kept of the values, for the worst cell."""
+    """Return that alpha or gamma cannot be kept even if nothing is kept of the values, for the worst cell.
+
+    Shares are looked at as they are told, and as they are: both have to be kept.
+    """
     attribute = layout.attributes[limit.number]
     worst: list[tuple[float, float]] = []
-    for cell, prior in zip(layout.cells, limit.priors, strict=True):
-        shares = np.bincount(parts_of(attribute, cell.domains[limit.number], limit.place), weights=prior)
-        worst.append((float(shares.max()), float(shares[shares > 0].min())))
+    for cell, told in zip(layout.cells, limit.priors, strict=True):
+        parts = parts_of(attribute, cell.domains[limit.number], limit.place)
+        for prior in (told, *exact(limit, cell)):
+            shares = np.bincount(parts, weights=prior)
+            worst.append((float(shares.max()), float(shares[shares > 0].min())))
     most, least = max(high for high, _ in worst), min(low for _, low in worst)
     asked = Limit(0, [most, least], limit.model.alpha, limit.model.gamma)
     where = f"alpha-gamma (column = {limit.model.column})"
-    return list(unkept(where if layout.shared[limit.number] else f"{where}, in the worst stratum", asked))
+    return list(unkept(where if layout.shared[limit.number] else f"{where}, in the worst {layout.part}", asked))
 
 
 def check_priors(promises: Promises, retention: Retention) -> None:
@@ -331,8 +376,15 @@ def check_priors(promises: Promises, retention: Retention) -> None:
         raise PolicyUnmetError(problems)
 
 
-def retained(p: Any, layout: Layout, own: Mapping[int, Matrix], calibration: Calibration) -> Retention:
-    """Return how much of each attribute is kept, by what the policy says, or by the calibration."""
+def retained(p: Any, promises: Promises, calibration: Calibration) -> Published:
+    """Return how much of each attribute is kept: what the policy says as it says it, or what the calibration allows."""
+    if isinstance(p, str):
+        return promises.published(calibration.retention, alike=p != "per-column")
+    return Published(_given(p, promises.mechanism.layout, promises.mechanism.own), None)
+
+
+def _given(p: Any, layout: Layout, own: Mapping[int, Matrix]) -> Retention:
+    """Return how much of each attribute the policy says is kept; raise all that is wrong with it."""
     if isinstance(p, Mapping):
         chosen: list[float | None] = []
         problems = []
@@ -353,5 +405,4 @@ def retained(p: Any, layout: Layout, own: Mapping[int, Matrix], calibration: Cal
         if problems:
             raise PolicyError(problems)
         return chosen
-    found = calibration.retention if isinstance(p, str) else tuple(float(p) for _ in layout.attributes)
-    return [None if number in own else found[number] for number in range(len(layout.attributes))]
+    return [None if number in own else float(p) for number in range(len(layout.attributes))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -50,8 +51,7 @@ class Policy(Part):
         """The digest of the policy's file, byte by byte; of its canonical JSON where it came from Python."""
         if self._sha256:
             return self._sha256
-        canonical = json.dumps(self.model_dump(exclude_none=True), sort_keys=True, ensure_ascii=False, default=str)
-        return hashlib.sha256(canonical.encode()).hexdigest()
+        return hashlib.sha256(_canonical(self.model_dump(exclude_none=True)).encode()).hexdigest()
 
     def named(self, role: Role) -> list[str]:
         """Return the columns with a role, in the policy's order."""
@@ -157,6 +157,34 @@ class Policy(Part):
         return policy
 
 
+def _canonical(part: Any) -> str:
+    """Return JSON that is the same for the same policy, in whatever order its keys are.
+
+    Values of a column may be keys (in the matrices of a method), and so may be null, numbers and dates. JSON has text
+    alone: these would be mixed up with it, and cannot be sorted together. Mappings are then lists of keys and values.
+    """
+    if not _has_null_key(part):
+        try:
+            return json.dumps(part, sort_keys=True, ensure_ascii=False, default=str)
+        except TypeError:  # keys of several types, or dates
+            pass
+    return json.dumps(_listed(part), ensure_ascii=False, default=str)
+
+
+def _has_null_key(part: Any) -> bool:
+    if isinstance(part, Mapping):
+        return None in part or any(_has_null_key(value) for value in part.values())
+    return isinstance(part, list | tuple) and any(map(_has_null_key, part))
+
+
+def _listed(part: Any) -> Any:
+    """Return a policy without mappings: each is a sorted list of keys, with their types, and values."""
+    if isinstance(part, Mapping):
+        lines = [[type(key).__name__, str(key), _listed(value)] for key, value in part.items()]
+        return sorted(lines, key=lambda line: line[:2])
+    return [_listed(each) for each in part] if isinstance(part, list | tuple) else part
+
+
 class _DuplicateKeyError(ValueError):
     """A mapping names one key twice; YAML and JSON would silently keep the last."""
 
@@ -166,7 +194,7 @@ def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
     seen = set()
     for key, _ in pairs:
         if key in seen:
-            raise _DuplicateKeyError(f"the key '{key}'")
+            raise _DuplicateKeyError("the key null" if key is None else f"the key '{key}'")
         seen.add(key)
     return dict(pairs)
 
@@ -176,5 +204,5 @@ class _StrictLoader(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        _unique([(key, None) for key in keys if isinstance(key, str | int | float | bool)])
+        _unique([(key, None) for key in keys if key is None or isinstance(key, str | int | float | bool | date)])
         return super().construct_mapping(node, deep)

@@ -13,8 +13,10 @@ from sudare.pram.bounds import (
 )
 from sudare.pram.calibrating import Calibration, Curve, calibrate
 from sudare.pram.matrices import check_matrix, invariant_matrix, joint_matrix, uniform_matrix, with_zeros
+from sudare.pram.rounding import RUNGS, cut
 
 __all__ = [
+    "RUNGS",
     "Calibration",
     "Curve",
     "Limit",
@@ -22,6 +24,7 @@ __all__ = [
     "beliefs",
     "calibrate",
     "check_matrix",
+    "cut",
     "gamma_figure",
     "invariant_matrix",
     "joint_matrix",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sudare.errors import Problem
-from sudare.models import parameters
+from sudare.models import TOLERANCE, parameters
 from sudare.pram.priors import unfit_prior
 
 
@@ -85,13 +85,14 @@ def _unfit_limit(where: str, limit: Limit, sizes: Sequence[int]) -> Iterator[Pro
 def unkept(where: str, limit: Limit) -> Iterator[Problem]:
     """Tell that a limit cannot be kept even if nothing is kept of the values, and the nearest one that can.
 
-    What is suggested leaves a little room: with alpha or gamma exactly at the prior, nothing could be kept.
+    What is suggested is rounded outward, and leaves a little room: with alpha or gamma exactly at the prior, nothing
+    could be kept. Limits at the prior itself are allowed, and told apart from it with the tolerance of all limits.
     """
     shares = np.asarray(limit.prior, np.float64)
     most, least = float(shares.max()), float(shares.min())
     alpha, gamma = limit.alpha, limit.gamma
-    low = alpha is not None and alpha < most
-    high = gamma is not None and gamma > least
+    low = alpha is not None and alpha < most - TOLERANCE
+    high = gamma is not None and gamma > least + TOLERANCE
     if not low and not high:
         return
     if low:
@@ -101,8 +102,8 @@ def unkept(where: str, limit: Limit) -> Iterator[Problem]:
     got = f"alpha = {_shown(limit.alpha)}, gamma = {_shown(limit.gamma)}"
     yield Problem(
         where,
-        f"{got} cannot be kept: of somebody of whom nothing is known, the most frequent value is believed {most:.6g}, "
-        f"and the rarest {least:.6g}. Allowed: alpha from the former, gamma up to the latter.",
+        f"{got} cannot be kept: of somebody of whom nothing is known, the most frequent value is believed {most:.10g}, "
+        f"and the rarest {least:.10g}. Allowed: alpha from the former, gamma up to the latter.",
         f"the nearest that can be kept are alpha = {_shown(alpha)}, gamma = {_shown(gamma)}.",
     )
 
