@@ -743,7 +743,7 @@ def test_what_the_method_promises_is_what_the_audit_finds(tmp_path, case, ending
     report = sudare.audit(path, policy)
     report.raise_if_failed()
     assert release.certificate["mechanism"]["calibration"]["binding"] == "pk"
-    assert report.guarantees[0].achieved == pytest.approx(3, abs=1e-6)
+    assert 3 <= report.guarantees[0].achieved < 3.01  # what is kept was rounded down
     assert set(report.guarantees[1].achieved) == {"alpha", "gamma"}
 
 

@@ -17,6 +17,8 @@ from sudare.audit.transitions import Matrix, read_matrix, read_prior, read_rows
 from sudare.errors import Problem
 from sudare.policy import Policy
 
+METHOD = "pram"
+"""The method of the policy that draws values."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -50,7 +52,7 @@ class Attribute:
     """One column, or several that are drawn together: the values it has, and the matrix they are drawn by.
 
     ``prior`` is the distribution of those values. ``own_prior`` says that it is the one of these records: that of a
-    whole column says nothing about how often values occur in a stratum.
+    whole column says nothing about how often values occur in a stratum, but for all strata together.
     """
 
     columns: tuple[str, ...]
@@ -68,6 +70,28 @@ class Attribute:
                 return None
             whole = whole * len(domain) + place
         return whole
+
+    def alike(self, other: Attribute) -> bool:
+        """Say whether the same is drawn in the same way."""
+        same = all(one.values == two.values for one, two in zip(self.values, other.values, strict=True))
+        return same and self.matrix == other.matrix
+
+    def among(self, domains: Mapping[str, Domain]) -> list[int]:
+        """Return the place of each value among those of the whole columns, of which a stratum may have some."""
+        if all(domain is domains[name] for name, domain in zip(self.columns, self.values, strict=True)):
+            return list(range(math.prod(map(len, self.values))))
+        places = [0]
+        for name, domain in zip(self.columns, self.values, strict=True):
+            own = [domains[name].place(value) or 0 for value in domain.values]
+            places = [place * len(domains[name]) + each for place in places for each in own]
+        return places
+
+    def parts(self, column: str) -> list[int]:
+        """Return the place of the value that each combination has in one of the columns."""
+        number = self.columns.index(column)
+        inner = math.prod(len(domain) for domain in self.values[number + 1 :])
+        size = len(self.values[number])
+        return [whole // inner % size for whole in range(math.prod(map(len, self.values)))]
 
 
 @dataclass
@@ -116,6 +140,22 @@ class Mechanism:
         return found[0] if len(found) == 1 else None
 
 
+def needs_own_priors(policy: Policy, strata: Sequence[str], columns: Sequence[str]) -> bool:
+    """Say whether some columns need a prior of their own in each stratum, and not that of the whole release.
+
+    What divides the records is known to everybody, and so is the distribution in each part. It is otherwise where
+    records are told apart only since ``never`` of the policy forbids something of *other* columns.
+    """
+    options = (policy.method.model_extra or {}) if policy.method.name == METHOD else {}
+    never = options.get("never")
+    rules = [set(map(str, rule)) for rule in (never if isinstance(never, list) else []) if isinstance(rule, Mapping)]
+    asked = options.get("strata")
+    excused = set().union(*rules) - set(map(str, asked if isinstance(asked, list) else []))
+    if not set(strata) <= excused:
+        return True
+    return any(rule & set(strata) and rule & set(columns) for rule in rules)
+
+
 def read_mechanism(told: Mapping[str, Any], policy: Policy) -> Mechanism:
     """Read what is told of a mechanism, and note all that is wrong with it."""
     reading = _Reading(policy)
@@ -145,9 +185,17 @@ class _Reading:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.problems: list[Problem] = []
+        self._read: dict[tuple[int, int], Matrix | str] = {}
 
     def wrong(self, where: str, what: str) -> None:
         self.problems.append(Problem(f"mechanism.{where}", f"{what}."))
+
+    def matrix(self, told: Any, size: int, *, rows: bool = False) -> Matrix | str:
+        """Read a matrix once, however many strata share it."""
+        key = (id(told), size)
+        if key not in self._read:
+            self._read[key] = read_rows(told, size) if rows else read_matrix(told, size)
+        return self._read[key]
 
     def strata(self, told: Any) -> tuple[tuple[str, ...], list[Mapping[str, Any]]]:
         """Return the columns that stay as they are, and what is told of every stratum."""
@@ -207,8 +255,8 @@ class _Reading:
     ) -> Iterator[Attribute]:
         """Give what is drawn in a stratum; what a stratum does not tell is as in the whole release."""
         local = cell.get("columns") or {}
-        joint = cell.get("joint", told.get("joint")) or []
-        if not isinstance(local, Mapping) or not isinstance(joint, list):
+        joint, everywhere = cell.get("joint") or [], told.get("joint") or []
+        if not isinstance(local, Mapping) or not isinstance(joint, list) or not isinstance(everywhere, list):
             self.wrong(f"{where}columns", "is not told by column")
             return
         there: dict[str, Domain] = {}
@@ -223,15 +271,19 @@ class _Reading:
                 return
             there[name] = some
         together: list[tuple[str, ...]] = []
-        for number, one in enumerate(joint):
-            found = self._joint(f"{where}joint.{number}", one, there, [name for part in together for name in part])
+        told_here = {str(name) for one in joint for name in _named(one)}
+        shared = [one for one in everywhere if not told_here & {str(name) for name in _named(one)}]
+        for number, one in enumerate([*joint, *shared]):
+            own = number < len(joint)
+            place = f"{where}joint.{number}" if own else "joint"
+            found = self._joint(place, one, there, [name for part in together for name in part], own or not where)
             if found is not None:
                 together.append(found.columns)
                 yield found
         alone = [name for name in domains if not any(name in part for part in together)]
         for name in alone:
             given, place = local.get(name) or {}, f"{where}columns.{name}"
-            matrix = read_matrix(given.get("matrix", told["columns"][name].get("matrix")), len(there[name]))
+            matrix = self.matrix(given.get("matrix", told["columns"][name].get("matrix")), len(there[name]))
             if isinstance(matrix, str):
                 self.wrong(f"{place}.matrix", matrix)
                 continue
@@ -246,19 +298,22 @@ class _Reading:
                 continue
             yield Attribute((name,), (there[name],), matrix, prior, not where or given.get("prior") is not None)
 
-    def _joint(self, where: str, told: Any, there: Mapping[str, Domain], taken: Sequence[str]) -> Attribute | None:
+    def _joint(
+        self, where: str, told: Any, there: Mapping[str, Domain], taken: Sequence[str], own: bool
+    ) -> Attribute | None:
         names = told.get("columns") if isinstance(told, Mapping) else None
         if (
             not isinstance(names, list)
             or len(names) < 2
             or len(set(map(str, names))) < len(names)
-            or any(str(name) not in there or name in taken for name in names)
+            or any(not isinstance(name, str) or name not in there or name in taken for name in names)
         ):
             self.wrong(f"{where}.columns", "are not columns that can be drawn together")
             return None
         values = tuple(there[name] for name in names)
         size = math.prod(map(len, values))
-        matrix = read_rows(told.get("rows"), size) if "rows" in told else read_matrix(told.get("matrix"), size)
+        rows = "rows" in told
+        matrix = self.matrix(told.get("rows" if rows else "matrix"), size, rows=rows)
         if isinstance(matrix, str):
             self.wrong(where, matrix)
             return None
@@ -266,7 +321,7 @@ class _Reading:
         if isinstance(prior, str):
             self.wrong(f"{where}.prior", prior)
             return None
-        return Attribute(tuple(names), values, matrix, prior)
+        return Attribute(tuple(names), values, matrix, prior, own)
 
 
 def _among(some: Domain, whole: Domain, prior: Sequence[float]) -> list[float]:
@@ -274,6 +329,12 @@ def _among(some: Domain, whole: Domain, prior: Sequence[float]) -> list[float]:
     shares = [prior[whole.place(value) or 0] for value in some.values]
     total = sum(shares)
     return [share / total for share in shares]
+
+
+def _named(joint: Any) -> Sequence[Any]:
+    """Return the columns that are said to be drawn together, if they are told."""
+    names = joint.get("columns") if isinstance(joint, Mapping) else None
+    return names if isinstance(names, list) else ()
 
 
 def _is_value(value: Any) -> bool:

@@ -14,8 +14,15 @@ A release does not show how it was drawn. What it does show is looked at:
 - where there is a prior: values are as frequent as prior and matrix lead to. A prior that is taken from a table is told
   with three digits, so that each of its shares may be wrong by one part in a hundred.
 
+All this is looked at in each stratum, and in all of them together: what every stratum leads to is added up, and so are
+the counts. In small strata chance hides much; a prior that is wrong in the same direction in many shows in the sum. The
+prior of a whole column, where all strata draw it alike, is compared in the sum alone. Where strata have priors of their
+own, that of the whole column has to be their mean, weighed by the records.
+
 Counts are sums of independent draws whose variance V = n sum of pi(t) R[t, o] (1 - R[t, o]) is known. By Bernstein's
-inequality they are off by more than 6 + 6 sqrt(1 + V), some six standard errors, with a probability below 2 exp(-18).
+inequality they are off by more than L / 3 + sqrt((L / 3)² + 2 L V) with a probability below 2 exp(-L). L is 18, so that
+this is 6 + 6 sqrt(1 + V), some six standard errors; or more, if there are so many counts that one of a million true
+releases would be refused.
 """
 
 from __future__ import annotations
@@ -24,27 +31,28 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import mul
-from typing import Any
+from operator import add
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from sudare.audit.cells import is_list
 from sudare.audit.classes import Classes
 from sudare.audit.hidden import as_text
-from sudare.audit.mechanism import Attribute, Domain, Mechanism, read_mechanism
+from sudare.audit.mechanism import METHOD as METHOD
+from sudare.audit.mechanism import Attribute, Domain, Mechanism, needs_own_priors, read_mechanism
 from sudare.audit.sources import Release
 from sudare.audit.transitions import least_ratio
 from sudare.audit.verdict import Guarantee
 from sudare.errors import DataError, Problem
 from sudare.policy import TOLERANCE, Policy
 
-METHOD = "pram"
-"""The method of the policy that draws values."""
 PK, ALPHA_GAMMA = "pk-anonymity", "alpha-gamma"
 BATCH = 1 << 16
-ERRORS = 6
-"""How many standard errors a count may be off."""
+CERTAINTY = 18.0
+"""How unlikely a count is that is not believed, at least: below 2 exp(-18). It is some six standard errors off."""
+ALARMS = 1e-6
+"""How many of all true releases are refused at most."""
 ROUNDED = 0.0102
 """How far a share of a prior may be from the truth, in proportion, if all of them were told with three digits."""
 
@@ -61,21 +69,32 @@ IN_BELIEFS = (
     "as both lead to, within six standard errors. That they were drawn by this matrix rests on the method: a small "
     "change of it cannot be found."
 )
-IN_STRATA = (
-    "From the matrices and the prior of the certificate, which is that of the whole column: it is not compared with "
-    "how often values are in the strata, so that a forged one would not be found. That values were drawn by these "
-    "matrices rests on the method."
+IN_WHOLE = (
+    "From the matrix and the prior of the certificate, which is that of the whole column: it is drawn alike in all "
+    "strata. Values are as frequent in the file, all strata together, as both lead to, within six standard errors. "
+    "That they were drawn by this matrix rests on the method: a small change of it cannot be found."
 )
+NO_PRIOR = "The certificate tells no prior of this column, so that nothing can be proven."
+NO_OWN_PRIOR = (
+    "In {:,} of {:,} strata the certificate tells no prior of this column: whoever knows somebody's stratum knows the "
+    "distribution there, and that of the whole column says nothing about it."
+)
+NEVER_SHOWN = (
+    "The prior of the certificate has values that the matrix never shows, so that it cannot be compared with the file."
+)
+OTHER_PRIOR = "The prior of the certificate is not the one of the policy."
+NOT_THEIR_MEAN = "The prior of the {} is not what those of the strata, or of joint columns, add up to."
 DOUBTED = "The release is not what the certificate tells of it."
 
 
 @dataclass
 class Drawn:
-    """A release whose values were drawn: the mechanism, and how often everything is shown in each stratum.
+    """A release whose values were drawn: the mechanism, and how many records there are in each stratum.
 
-    ``problems`` is what does not agree between the two.
+    ``problems`` is what does not agree between the two. ``policy`` says what the strata are.
     """
 
+    policy: Policy
     mechanism: Mechanism
     rows: int
     sizes: dict[int, int]
@@ -108,7 +127,7 @@ def look_at(connection: Any, release: Release, policy: Policy, told: Mapping[str
         [(rows,)] = connection.execute(f"SELECT count(*) FROM {source}").fetchall()
         if not rows:
             raise DataError(Problem(release.where, "has no rows, so there is nothing to prove anything about."))
-        found = Drawn(mechanism, rows, {}, list(mechanism.problems))
+        found = Drawn(policy, mechanism, rows, {}, list(mechanism.problems))
         if not found.problems:
             reader = _Reader(connection, release, source, mechanism)
             reader.outside(found)
@@ -140,24 +159,73 @@ def alpha_gamma(found: Drawn, spec: Any) -> Guarantee:
     required = {name: limit for name in ("alpha", "gamma") if (limit := getattr(spec, name, None)) is not None}
     if found.problems:
         return Guarantee(spec.model, spec.parameters(), required, None, False, 0, DOUBTED)
-    told = getattr(spec, "prior", None)
-    whole = found.mechanism.priors.get(spec.column)  # in strata there may be none of the whole column
-    if told and whole is not None and not _same(told, found.mechanism.domains[spec.column], whole):
-        note = "The prior of the certificate is not the one of the policy."
-        return Guarantee(spec.model, spec.parameters(), required, None, False, 1, note)
-    most, least, short, note = 0.0, math.inf, 0, IN_BELIEFS
-    for _, attributes in found.groups():
-        attribute = next((one for one in attributes if spec.column in one.columns), None)
-        if attribute is None or attribute.prior is None:
-            note = "The certificate tells no prior of this column, so that nothing can be proven."
-            return Guarantee(spec.model, spec.parameters(), required, None, False, 1, note)
-        note = note if attribute.own_prior else IN_STRATA
-        alpha, gamma = _believed(attribute, spec.column)
-        most, least = max(most, alpha), min(least, gamma)
-        kept = alpha <= required.get("alpha", 1) + TOLERANCE and gamma >= required.get("gamma", 0) - TOLERANCE
-        short += not kept
-    achieved = {name: figure for name, figure in (("alpha", most), ("gamma", least)) if name in required}
+    cells = [
+        (size, next((one for one in attributes if spec.column in one.columns), None))
+        for size, attributes in found.groups()
+    ]
+    limited = [(size, one) for size, one in cells if one is not None and one.prior is not None]
+    if not limited or (len(limited) < len(cells) and not found.mechanism.strata):
+        return Guarantee(spec.model, spec.parameters(), required, None, False, 1, NO_PRIOR)
+    unfounded = _unfounded(found, spec, len(cells), limited)
+    if unfounded is not None:
+        note, strata = unfounded
+        return Guarantee(spec.model, spec.parameters(), required, None, False, strata, note)
+    if limited[0][1].own_prior:
+        note, figures = IN_BELIEFS, [_believed(attribute, spec.column) for _, attribute in limited]
+    else:  # all are alike, and a large matrix takes its time
+        note, figures = IN_WHOLE, [_believed(limited[0][1], spec.column)] * len(limited)
+    short = sum(
+        alpha > required.get("alpha", 1) + TOLERANCE or gamma < required.get("gamma", 0) - TOLERANCE
+        for alpha, gamma in figures
+    )
+    worst = {"alpha": max(alpha for alpha, _ in figures), "gamma": min(gamma for _, gamma in figures)}
+    achieved = {name: worst[name] for name in required}
     return Guarantee(spec.model, spec.parameters(), required, achieved, not short, short, note)
+
+
+def _unfounded(
+    found: Drawn, spec: Any, strata: int, limited: Sequence[tuple[int, Attribute]]
+) -> tuple[str, int] | None:
+    """Tell why nothing follows from the priors of a column, and in how many strata; None if they are sound.
+
+    What they say of each stratum was compared with the file before; here they are compared with one another. So the
+    prior of a whole column, or of the policy, is compared with the file wherever there is one.
+    """
+    own = [attribute for _, attribute in limited if attribute.own_prior]
+    if len(own) < strata and not _shared(found, [attribute for _, attribute in limited]):
+        return NO_OWN_PRIOR.format(strata - len(own), strata), strata - len(own)
+    never = sum(
+        any(share > 0 and not high for share, (_, high) in zip(one.prior or (), one.matrix.spans(), strict=True))
+        for _, one in limited
+    )
+    if never:
+        # such a prior may lead to what the file shows, and be as wrong as one likes
+        return NEVER_SHOWN, never
+    domain, whole = found.mechanism.domains[spec.column], found.mechanism.priors.get(spec.column)
+    told = getattr(spec, "prior", None)
+    asked = _by_place(told, domain) if told else None
+    if told and (asked is None or (whole is not None and not _near(asked, whole, TOLERANCE, 0))):
+        return OTHER_PRIOR, 1
+    mean = [0.0] * len(domain)
+    for size, attribute in limited:
+        places = [domain.place(value) or 0 for value in attribute.values[attribute.columns.index(spec.column)].values]
+        for part, share in zip(attribute.parts(spec.column), attribute.prior or (), strict=True):
+            mean[places[part]] += share * size / found.rows
+    for prior, what in ((whole, "whole column"), (asked, "policy")):
+        # both were told with three digits
+        if prior is not None and not _near(prior, mean, TOLERANCE, 2 * ROUNDED):
+            return NOT_THEIR_MEAN.format(what), 1
+    return None
+
+
+def _shared(found: Drawn, attributes: Sequence[Attribute]) -> bool:
+    """Say whether the prior of all records is the one that counts: each stratum draws the same, in the same way."""
+    first = attributes[0]
+    return (
+        len(attributes) == len(found.sizes)
+        and all(not one.own_prior and one.columns == first.columns and one.alike(first) for one in attributes)
+        and not needs_own_priors(found.policy, found.mechanism.strata, first.columns)
+    )
 
 
 def _believed(attribute: Attribute, column: str) -> tuple[float, float]:
@@ -169,33 +237,19 @@ def _believed(attribute: Attribute, column: str) -> tuple[float, float]:
     prior = attribute.prior or ()
     if len(attribute.columns) == 1:
         return attribute.matrix.beliefs(prior)
-    place = attribute.columns.index(column)
-    inner = math.prod(len(domain) for domain in attribute.values[place + 1 :])
-    size = len(attribute.values[place])
-    codes = [whole // inner % size for whole in range(len(prior))]
-    rows = attribute.matrix.full().rows
-    shown = attribute.matrix.shown(prior)
-    believed = {code: [0.0] * len(shown) for code, share in zip(codes, prior, strict=True) if share > 0}
-    for code, share, row in zip(codes, prior, rows, strict=True):
-        if share > 0:
-            sofar = believed[code]
-            believed[code] = [b + share * r / q if q > 0 else b for b, r, q in zip(sofar, row, shown, strict=True)]
-    most, least = 0.0, math.inf
-    for code, share, row in zip(codes, prior, rows, strict=True):
-        if share > 0:
-            figures = {value: sum(map(mul, row, column)) for value, column in believed.items()}
-            most, least = max(most, figures[code]), min(least, *figures.values())
-    return most, least
+    return attribute.matrix.full().beliefs(prior, attribute.parts(column))
 
 
-def _same(told: Mapping[Any, float], values: Domain, prior: Sequence[float]) -> bool:
-    """Say whether a prior of the policy, by value, is the one of the certificate."""
-    if len(told) != len(prior):
-        return False
-    places = [values.place(None if value in ("", None) else value) for value in told]
-    return None not in places and all(
-        abs(prior[place or 0] - share) <= TOLERANCE for place, share in zip(places, told.values(), strict=True)
-    )
+def _by_place(told: Mapping[Any, float], values: Domain) -> list[float] | None:
+    """Return a prior of the policy, by value, in the order of the certificate; None if it is of other values."""
+    shares = {values.place(None if value in ("", None) else value): share for value, share in told.items()}
+    if None in shares or len(shares) < len(told) or len(shares) != len(values):
+        return None
+    return [shares[place] for place in range(len(values))]
+
+
+def _near(one: Sequence[float], two: Sequence[float], off: float, in_proportion: float) -> bool:
+    return all(abs(a - b) <= off + in_proportion * max(a, b) for a, b in zip(one, two, strict=True))
 
 
 # ---- the file
@@ -272,11 +326,34 @@ def _cells(values: Any, kind: Any, numbers: bool) -> list[Any]:
 # ---- what is shown, against what is told
 
 
+class _Shown(NamedTuple):
+    """How often a value is shown, and how often it may be: between two means, or at one; each with its variance.
+
+    ``rounded`` is how far the mean by the prior may be off, since the prior was told with few digits.
+    """
+
+    seen: float
+    low: float
+    low_variance: float
+    high: float
+    high_variance: float
+    mean: float
+    variance: float
+    rounded: float
+
+    def plus(self, other: _Shown) -> _Shown:
+        """Add what another stratum shows, which was drawn independently."""
+        return _Shown._make(map(add, self, other))
+
+
 def _compare(reader: _Reader, found: Drawn) -> None:
     """Note attributes that show values more or less often than their matrix, and their prior, lead to."""
     columns = {attribute.columns for attributes in found.mechanism.groups for attribute in attributes}
-    off: Counter[tuple[str, str]] = Counter()
+    certainty = _certainty(found)
     for names in sorted(columns):
+        off: Counter[str] = Counter()
+        attributes: list[Attribute] = []
+        together: dict[int, _Shown] = {}
         for group, shown in reader.tally(names).items():
             attribute = next((one for one in found.mechanism.groups[group or 0] if one.columns == names), None)
             if attribute is None:
@@ -285,31 +362,80 @@ def _compare(reader: _Reader, found: Drawn) -> None:
             for cells, n in shown.items():
                 place = attribute.place(cells)
                 if place is None:
-                    off[(" and ".join(names), "that do not occur in their stratum")] += 1
+                    off["that do not occur in their stratum"] += 1
                 else:
                     counts[place] += n
-            for what in _unlikely(attribute, counts):
-                off[(" and ".join(names), what)] += 1
-    for (name, what), number in off.items():
-        found.problems.append(Problem(f"column '{name}'", f"shows {number:,} values {what}."))
+            there = _led_to(attribute, counts)
+            off.update(_unlikely(there, attribute.prior is not None and attribute.own_prior, certainty))
+            attributes.append(attribute)
+            for place, one in zip(attribute.among(found.mechanism.domains), there, strict=True):
+                together[place] = together[place].plus(one) if place in together else one
+        if found.mechanism.strata and not off:
+            off.update(_unlikely(list(together.values()), _lead_to_the_sum(found, attributes), certainty))
+        for what, number in off.items():
+            where = " and ".join(names)
+            found.problems.append(Problem(f"column '{where}'", f"shows {number:,} values {what}."))
 
 
-def _unlikely(attribute: Attribute, counts: Sequence[int]) -> Iterator[str]:
+def _lead_to_the_sum(found: Drawn, attributes: Sequence[Attribute]) -> bool:
+    """Say whether the priors of strata lead to what all of them show together.
+
+    Those of their own do. That of the whole column leads to nothing in one stratum, and to the sum only where all of
+    them draw alike.
+    """
+    if any(attribute.prior is None for attribute in attributes):
+        return False
+    if all(attribute.own_prior for attribute in attributes):
+        return True
+    return len(attributes) == len(found.sizes) and all(
+        not one.own_prior and one.alike(attributes[0]) for one in attributes
+    )
+
+
+def _led_to(attribute: Attribute, counts: Sequence[int]) -> list[_Shown]:
+    """Return what matrix and prior lead to in a stratum with these counts."""
+    rows, spans, nothing = sum(counts), attribute.matrix.spans(), [0.0] * len(counts)
+    means, variances, rounded = nothing, nothing, nothing
+    if attribute.prior is not None:
+        means, variances = attribute.matrix.shown(attribute.prior), attribute.matrix.variances(attribute.prior)
+        rounded = [ROUNDED * (mean - low) for mean, (low, _) in zip(means, spans, strict=True)]
+    return [
+        _Shown(
+            seen,
+            rows * low,
+            rows * low * (1 - low),
+            rows * high,
+            rows * high * (1 - high),
+            rows * mean,
+            rows * variance,
+            rows * off,
+        )
+        for seen, (low, high), mean, variance, off in zip(counts, spans, means, variances, rounded, strict=True)
+    ]
+
+
+def _unlikely(shown: Sequence[_Shown], by_prior: bool, certainty: float) -> Iterator[str]:
     """Tell, for each value that is shown more or less often than is believable, why it is not."""
-    rows, spans = sum(counts), attribute.matrix.spans()
-    expected: Sequence[tuple[float, float] | None] = [None] * len(counts)
-    if attribute.prior is not None and attribute.own_prior:
-        shown, spread = attribute.matrix.shown(attribute.prior), attribute.matrix.variances(attribute.prior)
-        expected = list(zip(shown, spread, strict=True))
-    for n, (low, high), mean in zip(counts, spans, expected, strict=True):
-        if n and not high:
+    for one in shown:
+        if one.seen and not one.high:
             yield "that the matrix of the certificate never shows"
-        elif n < rows * low - _room(rows * low * (1 - low)) or n > rows * high + _room(rows * high * (1 - high)):
+        elif one.seen < one.low - _room(one.low_variance, certainty) or one.seen > one.high + _room(
+            one.high_variance, certainty
+        ):
             yield "more or less often than the matrix of the certificate allows"
-        elif mean is not None and abs(n - rows * mean[0]) > _room(rows * mean[1]) + rows * ROUNDED * (mean[0] - low):
+        elif by_prior and abs(one.seen - one.mean) > _room(one.variance, certainty) + one.rounded:
             yield "not as often as the prior and the matrix of the certificate lead to"
 
 
-def _room(variance: float) -> float:
+def _certainty(found: Drawn) -> float:
+    """Return how unlikely a count has to be so that hardly any true release is refused: each has many of them."""
+    sizes = [math.prod(map(len, one.values)) for _, attributes in found.groups() for one in attributes]
+    # each value is looked at in its stratum and in all together, from both sides, by its matrix and by its prior
+    looks = 2 * 4 * sum(sizes)
+    return max(CERTAINTY, math.log(looks / ALARMS))
+
+
+def _room(variance: float, certainty: float) -> float:
     """Return how far a sum of independent draws may be off."""
-    return ERRORS + ERRORS * math.sqrt(1 + max(variance, 0.0))
+    third = certainty / 3
+    return third + math.sqrt(third * third + 2 * certainty * max(variance, 0.0))
