@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from sudare import engines, hierarchies
 from sudare import memory as sizes
 from sudare.audit import AuditReport, audit_release
-from sudare.checking import Seen, check_classes, check_out, chosen_method, seen_by
+from sudare.checking import Seen, check_classes, chosen_method, seen_by
+from sudare.engines import shown_place as shown_place
 from sudare.errors import (
     AuditFailedError,
     ParameterError,
@@ -27,28 +23,17 @@ from sudare.errors import (
     UnsupportedError,
     did_you_mean,
 )
+from sudare.making import Asked, counted, make, requirements_of
 from sudare.methods import METHODS
-from sudare.models import MODELS, Requirements
+from sudare.models import Requirements
 from sudare.plan import Plan
 from sudare.policy import Policy, SourceSpec
 from sudare.progress import Listener, silent
-from sudare.reading import Data, Unseen, encoder, needs
+from sudare.reading import Data, Unseen, encoder
 from sudare.reading import encode as encode  # both are of use by themselves, to whoever measures
 from sudare.reading import read as read
-from sudare.release import (
-    certificate_path,
-    check_folder,
-    is_text,
-    place,
-    plain_type,
-    private_folder,
-    render,
-    render_untouched,
-    second_table,
-    write_batches,
-)
-from sudare.release.certificate import make_certificate, measure, untouched_figures
-from sudare.table import MEMORY, Partition, Recoding, Storage, Table, height
+from sudare.release import certificate_path, check_folder, private_folder, second_table
+from sudare.table import Partition, Recoding, Table, height
 
 if TYPE_CHECKING:
     from sudare.calibrating import Calibrated
@@ -62,7 +47,8 @@ class Release:
     """A finished, audited release: its rows (unless they went to a file), its certificate, and its plan.
 
     There is a plan where each value shows the same everywhere; it can be applied to other records. ``second`` is the
-    table of sensitive values by group that belongs to a release by ``anatomy``: its rows, or its path.
+    table of sensitive values by group that belongs to a release by ``anatomy``: its rows, or its path. ``place`` is the
+    table of a database that the release is.
     """
 
     certificate: dict[str, Any]
@@ -70,6 +56,7 @@ class Release:
     path: Path | None = None
     plan: Plan | None = None
     second: Any = None
+    place: engines.Place | None = None
 
     @property
     def loss(self) -> dict[str, float]:
@@ -78,7 +65,8 @@ class Release:
 
     def __repr__(self) -> str:
         facts = self.certificate
-        where = f" at {self.path}" if self.path else ""
+        found = self.path or (self.place and self.place.shown)
+        where = f" at {found}" if found else ""
         classes = "" if facts["classes"] is None else f" in {facts['classes']} classes"
         return (
             f"<sudare.Release{where}: {facts['rows_out']} of {facts['rows_in']} records{classes}, "
@@ -121,7 +109,7 @@ def anonymize(
     described = {"name": entry.name, **options}
     release = _make(
         data, policy, checked, described, decide, out=out, seed=seed, memory=memory, listener=listener,
-        seen=seen_by(entry, options, checked),
+        seen=seen_by(entry, options, checked), makes_classes=not entry.leaves_quasi,
     )  # fmt: skip
     if not entry.recodes_globally:
         return release
@@ -202,7 +190,7 @@ def explore(
     check_classes(checked)
     source, _ = read(data, checked)
     table = encode(source, checked, progress=listener)
-    return look(table, _requirements(checked), best=best, progress=listener, **options)
+    return look(table, requirements_of(checked), best=best, progress=listener, **options)
 
 
 def calibrate(
@@ -249,7 +237,7 @@ def compare(
     ways = ways_for(own, target, models=models, roles=roles, asked=methods)
     source, _ = read(data, checked)
     table = encode(source, checked, progress=progress or silent, target=target)
-    return compare_ways(table, _requirements(checked), ways, target=target, folds=folds, seed=seed, progress=progress)
+    return compare_ways(table, requirements_of(checked), ways, target=target, folds=folds, seed=seed, progress=progress)
 
 
 def _make(
@@ -265,90 +253,24 @@ def _make(
     listener: Listener,
     unseen: Unseen | None = None,
     seen: Seen | None = None,
+    makes_classes: bool = True,
 ) -> Release:
-    """Make, prove and place a release, by whatever decides; ``given`` is what the policy came from.
-
-    ``seen`` is the policy as the method sees it, where that is another: quasi-identifiers may be carried along as they
-    are, or encoded otherwise.
-    """
+    """Make, prove and place a release, by whatever decides; ``given`` is what the policy came from."""
     limit = None if memory is None else sizes.parse_size(memory)
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
         raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
-    target = Path(out) if out is not None else None
-    if target is not None:
-        check_out(target, data, given, checked)
-    seen = seen or Seen(checked)
-    seconds: dict[str, float] = {}
-
-    with private_folder(target.parent if target else None) as folder:
-        with _timed("read", seconds, listener):
-            source, give_back = read(data, checked, stream=limit is not None)
-            storage = _storage(source, seen.policy, limit, folder, seen.also)
-            # in a text file an empty field is a missing cell, so empty texts cannot be told from missing ones there
-            text_out = target is not None and is_text(target)
-            table = encode(
-                source, seen.policy, blanks_are_missing=text_out, storage=storage, progress=listener, unseen=unseen,
-                also=seen.also,
-            )  # fmt: skip
-            requirements = _requirements(checked)
-        with _timed("method", seconds, listener):
-            recoding = decide(table, requirements)
-        with _timed("render", seconds, listener):
-            separators = _separators(checked) if text_out else None
-            types = _typed(table, checked) if _is_text(data) and not text_out else None
-            order, names = checked.release.order, checked.released
-            shown, second = None, None
-            if isinstance(recoding, Partition):
-                subjects = checked.release.subjects if requirements.counts_subjects else None
-                rows, shown = render(
-                    table, recoding, names, order=order, subjects=subjects, separators=separators, types=types,
-                    seed=seed,
-                )  # fmt: skip
-            else:
-                rows, second = render_untouched(
-                    table, recoding, names, order=order, separators=separators, types=types, seed=seed
-                )
-        with _timed("write", seconds, listener):
-            written = folder / f"release{target.suffix if target else '.parquet'}"
-            total = rows.count
-            write_batches(rows.schema, rows.batches(), written, progress=lambda done: listener("write", done, total))
-            beside = None
-            if second is not None:
-                beside = second_table(written)
-                write_batches(second.schema, second.batches(), beside)
-            figures = measure(shown) if shown is not None else untouched_figures(table, recoding)
-            del table, recoding, rows, shown, second, source  # as large as the data, and the audit needs room
-        with _timed("audit", seconds, listener):
-            name = str(method["name"])
-            report = audit_release(
-                written, checked, method=name, mechanism=figures.mechanism, scratch=folder, memory=limit and limit // 2
-            )
-            report.raise_if_failed()
-        if beside is not None:
-            figures.mechanism["second_sha256"] = _digest(beside)
-        certificate = make_certificate(
-            figures=figures,
-            order=checked.release.order,
-            method=method,
-            columns={
-                role: checked.named(role) for role in ("quasi", "sensitive", "insensitive", "subject", "identifier")
-            },
-            audit=report.to_dict(),
-            seconds=seconds,
-            policy_sha256=checked.sha256,
+    table = engines.find_place(out)
+    target = table or (Path(out) if out is not None else None)
+    made = make(
+        Asked(
+            data, given, checked, method, decide, target, engines.find_place(data), seen or Seen(checked), seed, limit,
+            listener, unseen, makes_classes,
         )
-        if target is None:
-            import pyarrow.parquet as pq
-
-            apart = give_back(pq.read_table(beside)) if beside is not None else None
-            return Release(certificate, give_back(pq.read_table(written)), second=apart)
-        place(written, target, certificate, beside=beside)
-    return Release(certificate, path=target, second=second_table(target) if beside is not None else None)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    )  # fmt: skip
+    if isinstance(target, Path):
+        beside = second_table(target) if "second_sha256" in (made.certificate.get("mechanism") or {}) else None
+        return Release(made.certificate, path=target, second=beside)
+    return Release(made.certificate, made.data, second=made.second, place=table)
 
 
 def audit(
@@ -359,6 +281,11 @@ def audit(
     Where a certificate stands beside the file, the file must also be the one it speaks of.
     """
     checked = load_policy(policy)
+    found = engines.find_place(release)
+    if found is not None:
+        with engines.open_database(found) as database:
+            table = counted(database, found, found.shown)
+            return audit_release(table, checked, certificate=database.certificate(found), progress=progress)
     if not isinstance(release, str | Path):
         return audit_release(engines.adopt(release)[0], checked, progress=progress)
     path = Path(release)
@@ -441,48 +368,3 @@ def hierarchy_gaps(data: Data, policy: Policy | Mapping[str, Any] | str | Path, 
     values = found.finish().values
     tree = hierarchies.given(where, checked.folder)
     return [str(value) for value in hierarchies.missing_values(tree, values).to_pylist()]
-
-
-def _requirements(policy: Policy) -> Requirements:
-    models = tuple(MODELS[spec.model](**spec.parameters()) for spec in policy.require)
-    return Requirements(models, policy.suppression.limit, policy.suppression.records == "masked")
-
-
-def _storage(source: engines.Source, policy: Policy, limit: int | None, folder: Path, also: Collection[str]) -> Storage:
-    """Return where the arrays of a table are to be kept, or raise if it cannot be worked on in the memory there is."""
-    demand = needs(source, policy, also)
-    if limit is None:
-        sizes.check_fits(demand, sizes.available())
-        return MEMORY
-    return Storage(sizes.storage_limit(demand, limit), folder)
-
-
-def _is_text(data: Data) -> bool:
-    return isinstance(data, str | Path) and engines.file_kind(Path(data)) == "text"
-
-
-def _separators(policy: Policy) -> dict[str, str]:
-    """Return what joins the items of each item set in a release in text, which the audit splits them by."""
-    return {name: spec.separator or "," for name, spec in policy.columns.items()}
-
-
-def _typed(table: Table, policy: Policy) -> dict[str, pa.DataType]:
-    """Return the types that carried columns in text look like, for formats that have types.
-
-    Not those that a promise was decided on: they are rendered as the values that were counted.
-    """
-    if table.carried is None:
-        return {}
-    return {
-        name: plain_type(name, cells)
-        for name, cells in zip(table.carried.column_names, table.carried.columns, strict=True)
-        if pa.types.is_string(cells.type) and name not in table.sensitive and policy.columns[name].kind != "categorical"
-    }
-
-
-@contextmanager
-def _timed(stage: str, seconds: dict[str, float], listener: Listener) -> Iterator[None]:
-    listener(stage, 0, 0)
-    started = time.perf_counter()
-    yield
-    seconds[stage] = time.perf_counter() - started

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,20 +25,29 @@ from sudare.table.encode import ColumnEncoder, ItemsEncoder
 from sudare.table.encode_carried import Carried
 
 Data = Any
-"""A path, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation."""
+"""A path, a table of a database by its address, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation."""
 
 _WORKERS = 2
 """The threads that encode the columns of a batch."""
 
 
 def read(
-    data: Data, policy: Policy, *, only: Sequence[str] | None = None, stream: bool = False
+    data: Data,
+    policy: Policy,
+    *,
+    only: Sequence[str] | None = None,
+    stream: bool = False,
+    database: engines.Database | None = None,
 ) -> tuple[engines.Source, Callable[[pa.Table], Any]]:
     """Return the columns that the policy names (or ``only`` some), and how to give a table back in the kind that came.
 
-    A text file is read as a whole unless it is large or to be a ``stream``, which is slower.
+    A text file is read as a whole unless it is large or to be a ``stream``, which is slower. A table of a database is
+    read in the transaction of ``database``, or else in one of its own, which ends with the last batch.
     """
     names = list(only or (name for name, spec in policy.columns.items() if spec.role != "identifier"))
+    place = engines.find_place(data)
+    if place is not None:
+        return _from_database(place, policy, names, database), lambda table: table
     if isinstance(data, str | Path):
         about = policy.source
         form = engines.TextForm(about.delimiter, about.encoding, tuple(about.missing))
@@ -55,6 +64,31 @@ def read(
 
     arrow, give_back = engines.adopt(data, wanted)
     return engines.open_table(arrow), give_back
+
+
+def _from_database(
+    place: engines.Place, policy: Policy, names: list[str], database: engines.Database | None
+) -> engines.Source:
+    opened = database or engines.open_database(place)
+    try:
+        engines.check_columns(place.shown, policy.columns, opened.columns(place).names)
+        source = opened.source(place, names)
+    except BaseException:
+        opened.close()
+        raise
+    if database is not None:
+        return source
+
+    def batches(wanted: Collection[str]) -> Iterator[pa.RecordBatch]:
+        with opened:
+            yield from source.batches(wanted)
+
+    return replace(source, batches=batches)
+
+
+def looked_at(policy: Policy, also: Collection[str] = ()) -> list[str]:
+    """Return the columns that a method or a requirement looks at, in the policy's order."""
+    return _encoded(policy, _target(policy), also)
 
 
 def encode(

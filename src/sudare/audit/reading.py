@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sudare.audit.second_look import Layout, SecondLook
-from sudare.audit.sources import Release, readable
+from sudare.audit.sources import Elsewhere, Release, readable
 from sudare.errors import DataError, Problem, did_you_mean
 from sudare.policy import Policy
 
@@ -31,6 +31,9 @@ def open_release(release: str | Path | Any, policy: Policy) -> Release:
     """Open a release and check that its columns can be audited against the policy, or raise DataError."""
     if isinstance(release, pa.Table):
         opened = Release("release", tuple(release.column_names), tuple(release.schema.types), table=release)
+    elif isinstance(release, Elsewhere):
+        needed = (*policy.quasi, *_read_by_promises(policy))
+        opened = Release(release.where, release.names, release.types, count=release.count, proven=needed)
     elif isinstance(release, str | Path):
         opened = open_file(Path(release), policy)
     else:
@@ -40,6 +43,13 @@ def open_release(release: str | Path | Any, policy: Policy) -> Release:
         opened.close()
         raise DataError(problems)
     return opened
+
+
+def _read_by_promises(policy: Policy) -> list[str]:
+    """Return the columns besides quasi-identifiers that promises look at."""
+    used = {column for spec in policy.require if (column := getattr(spec, "column", None)) is not None}
+    subjects = policy.named("subject") if policy.counts_subjects else []
+    return [*(name for name in policy.sensitive if name in used), *subjects]
 
 
 def open_file(path: Path, policy: Policy) -> Release:

@@ -6,8 +6,9 @@ no name can collide, be quoted wrongly or be folded into another by case.
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +40,20 @@ _SAME_TYPES = {
 }
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """A release that is kept where it can be counted but not read as a file, such as a table of a database.
+
+    ``count`` is told names of columns, and returns what occurs in them, each combination in one row, with how many rows
+    of the release it stands for in a last column. The counting is the keeper's; what follows from it is proven here.
+    """
+
+    where: str
+    names: tuple[str, ...]
+    types: tuple[Any, ...]
+    count: Callable[[Sequence[str]], Any]
+
+
 NO_ROOM = "needs more memory, or more room for temporary files, than the audit has."
 """What is said where DuckDB runs out of either."""
 
@@ -55,10 +70,14 @@ class Release:
     table: Any = None
     look: SecondLook | None = field(default=None, repr=False)
     said_rows: int | None = None
+    count: Callable[[Sequence[str]], Any] | None = None
+    proven: tuple[str, ...] = ()
 
     @property
     def sha256(self) -> str | None:
-        """The digest of the file, or None for a table in memory."""
+        """The digest of the file, or of the counts of a release that is kept elsewhere; None for a table in memory."""
+        if self.count is not None:
+            return self._digest_of_counts()
         return None if self.look is None else self.look.digest()
 
     def source(self, connection: Any, names: Iterable[str], *, again: bool) -> str:
@@ -67,6 +86,8 @@ class Release:
         With ``again`` it can be read more than once.
         """
         positions = sorted({self.names.index(name) for name in names})
+        if self.count is not None:
+            return self._counted_source(connection, positions)
         if self.table is not None:
             chosen = self.table.select(positions).rename_columns([f"c{position}" for position in positions])
             connection.register("source", chosen)
@@ -83,6 +104,31 @@ class Release:
             connection.execute(f"CREATE TEMP TABLE source AS SELECT {columns} FROM {source}")
             source = "source"
         return source
+
+    def _counted_source(self, connection: Any, positions: Sequence[int]) -> str:
+        """Return rows made of counts again, as many as were counted."""
+        assert self.count is not None
+        columns = [f"c{position}" for position in positions]
+        counted = self.count([self.names[position] for position in positions])
+        name = "counted_" + "_".join(columns)
+        connection.register(name, counted.rename_columns([*columns, "counted_rows"]))
+        return f"(SELECT {', '.join(columns)} FROM (SELECT *, unnest(range(counted_rows)) FROM {name}))"
+
+    def _digest_of_counts(self) -> str:
+        """Return a digest of the columns that promises are about, whatever the order of the rows.
+
+        The rows of a table have no order, so their digests are added up, each as often as it was counted.
+        """
+        assert self.count is not None
+        names = [name for name in self.names if name in self.proven]
+        with duckdb.connect() as connection:
+            counted = self.count(names)
+            connection.register("counted", counted.rename_columns([*(f"c{at}" for at in range(len(names))), "many"]))
+            cells = ", ".join(f"c{at}" for at in range(len(names)))
+            halves = ", ".join(f"sum(CAST(md5_number_{half}(line) AS HUGEINT) * many)" for half in ("lower", "upper"))
+            line = f"CAST(row({cells}) AS VARCHAR)" if names else "''"
+            found = connection.execute(f"SELECT {halves}, sum(many) FROM (SELECT {line} AS line, many FROM counted)")
+            return hashlib.sha256(repr((names, found.fetchall())).encode()).hexdigest()
 
     @contextmanager
     def reading(self) -> Iterator[None]:

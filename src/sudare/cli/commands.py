@@ -25,9 +25,13 @@ app.add_typer(hierarchy_app, name="hierarchy")
 generate_app = typer.Typer(help="Make up data to try sudare on.", no_args_is_help=True)
 app.add_typer(generate_app, name="generate")
 
-DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")]
+DataArgument = Annotated[
+    str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file, or a table: postgresql://...#t, f.duckdb#t.")
+]
 PolicyOption = Annotated[Path, typer.Option("--policy", "-p", help="The policy (YAML or JSON).")]
-OutOption = Annotated[Path, typer.Option("--out", "-o", help="The release: CSV, Parquet or Arrow, by its ending.")]
+OutOption = Annotated[
+    str, typer.Option("--out", "-o", help="The release: CSV, Parquet or Arrow, by its ending; or a table, as for DATA.")
+]
 MemoryOption = Annotated[
     str | None, typer.Option("--memory", help="Use about this much, such as 4GiB; files hold the rest.")
 ]
@@ -103,9 +107,9 @@ def anonymize(
         if plan is not None and release.plan is not None:
             release.plan.save(plan)
         if as_json:
-            say(json.dumps({"release": str(out)} | release.certificate, ensure_ascii=False))
+            say(json.dumps({"release": api.shown_place(out)} | release.certificate, ensure_ascii=False))
         elif not quiet:
-            show_release(out, release.certificate)
+            show_release(api.shown_place(out), release.certificate, table=release.place is not None)
 
 
 @app.command()
@@ -124,9 +128,9 @@ def apply(
         with progress(quiet or as_json) as listener:
             release = api.apply(plan, data, out=out, memory=memory, progress=listener)
         if as_json:
-            say(json.dumps({"release": str(out)} | release.certificate, ensure_ascii=False))
+            say(json.dumps({"release": api.shown_place(out)} | release.certificate, ensure_ascii=False))
         elif not quiet:
-            show_release(out, release.certificate)
+            show_release(api.shown_place(out), release.certificate, table=release.place is not None)
 
 
 @app.command()
@@ -220,7 +224,7 @@ def compare(
 
 @app.command()
 def audit(
-    release: Annotated[str, typer.Argument(metavar="R", help="The release: CSV, Parquet or Arrow file.")],
+    release: Annotated[str, typer.Argument(metavar="R", help="The release: a file, or a table as for DATA.")],
     policy: PolicyOption,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -237,7 +241,7 @@ def audit(
         report.raise_if_failed()
         if not quiet:
             classes = "" if report.classes is None else f" in {report.classes} classes"
-            say(f"{release} keeps its policy: {report.rows} records{classes}.")
+            say(f"{api.shown_place(release)} keeps its policy: {report.rows} records{classes}.")
             show_guarantees(report.to_dict()["guarantees"])
             for note in report.notes:
                 say(f"Note: {note}")
@@ -355,7 +359,7 @@ def generate_claims(
             say(f"{out}: {rows} synthetic claims, seed {seed}.")
 
 
-def _check_apart(plan: Path, data: str, policy: Path, out: Path) -> None:
+def _check_apart(plan: Path, data: str, policy: Path, out: str) -> None:
     """Raise if a plan cannot be written, or would be over what it is made of, or over the release."""
     from sudare import api
     from sudare.plan import check_room
@@ -366,7 +370,7 @@ def _check_apart(plan: Path, data: str, policy: Path, out: Path) -> None:
     taken = {
         "is the source itself.": [Path(data)],
         "is part of the policy.": [policy, *(given.folder / file for file in trees if file is not None)],
-        "is where the release is to be.": [out],
-        "is where the certificate is to be.": [certificate_path(out)],
+        "is where the release is to be.": [Path(out)],
+        "is where the certificate is to be.": [certificate_path(Path(out))],
     }
     check_room(plan, taken)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 from sudare.cli.running import say
 
 
-def show_release(out: Path, certificate: dict[str, Any]) -> None:
-    """Say what is in a release, what was proven of it, and what it lost."""
+def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) -> None:
+    """Say what is in a release, what was proven of it, and what it lost; ``table``: it is one of a database."""
     facts = certificate
     classes = "" if facts["classes"] is None else f" in {_count(facts['classes'], 'class', 'classes')}"
     say(f"{out}: {facts['rows_out']} of {facts['rows_in']} records{classes}.")
@@ -28,7 +27,7 @@ def show_release(out: Path, certificate: dict[str, Any]) -> None:
         _show_information(facts["search"])
     for note in facts["search"].get("notes", ()):
         say(f"  note: {note}")
-    say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}.sudare.json")
+    say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}{'_sudare' if table else '.sudare.json'}")
 
 
 def show_search(search: dict[str, Any]) -> None:

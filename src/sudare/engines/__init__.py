@@ -1,18 +1,28 @@
-"""Engines: where rows live. Here: files and tables in Python."""
+"""Engines: where rows live. Files and tables in Python, and tables of databases."""
 
 from sudare.engines.batches import Source, open_file, open_table
+from sudare.engines.database import CERTIFICATE, Database, Decision, Tally, open_database
 from sudare.engines.files import check_columns, file_columns, file_kind, read_file
 from sudare.engines.frames import adopt
+from sudare.engines.places import Place, find_place, shown_place
 from sudare.engines.text import TextForm
 
 __all__ = [
+    "CERTIFICATE",
+    "Database",
+    "Decision",
+    "Place",
     "Source",
+    "Tally",
     "TextForm",
     "adopt",
     "check_columns",
     "file_columns",
     "file_kind",
+    "find_place",
+    "open_database",
     "open_file",
     "open_table",
     "read_file",
+    "shown_place",
 ]

@@ -50,9 +50,9 @@ def open_table(table: pa.Table) -> Source:
     """Return a table in memory as a source."""
 
     def batches(_: Collection[str]) -> Iterator[pa.RecordBatch]:
-        return (_plain(batch) for batch in table.to_batches(max_chunksize=ROWS))
+        return (plain_batch(batch) for batch in table.to_batches(max_chunksize=ROWS))
 
-    return Source(_plain_schema(table.schema), table.num_rows, batches)
+    return Source(plain_schema(table.schema), table.num_rows, batches)
 
 
 def open_file(path: Path, columns: Sequence[str], form: TextForm, *, stream: bool = False) -> Source:
@@ -114,7 +114,7 @@ def _open_parquet(path: Path, columns: list[str]) -> Source:
         found = (batch for group in groups for batch in again.iter_batches(size, group, columns=columns) if len(batch))
         return _ahead(_read(path, (batch.select(columns) for batch in found)))
 
-    return Source(_plain_schema(schema), about.num_rows, batches, items)
+    return Source(plain_schema(schema), about.num_rows, batches, items)
 
 
 def _part_of(leaf: str, names: Collection[str]) -> bool:
@@ -138,7 +138,7 @@ def _open_arrow(path: Path, columns: list[str]) -> Source:
             for first in range(0, len(batch), ROWS):
                 yield batch.select(columns).slice(first, ROWS)
 
-    return Source(_plain_schema(schema), rows, lambda _: _ahead(_read(path, cut())))
+    return Source(plain_schema(schema), rows, lambda _: _ahead(_read(path, cut())))
 
 
 def _read(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -147,7 +147,7 @@ def _read(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
     with reading(path):
         for batch in batches:
             found = True
-            yield _plain(batch)
+            yield plain_batch(batch)
     if not found:
         raise no_records(path)
 
@@ -187,11 +187,12 @@ def _has_list_views(kind: pa.DataType) -> bool:
     return any(_has_list_views(kind.field(place).type) for place in range(kind.num_fields))
 
 
-def _plain_schema(schema: pa.Schema) -> pa.Schema:
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """Return the plain types of a schema, and nothing that a source notes down about them."""
     return pa.schema([pa.field(column.name, _plain_type(column.type)) for column in schema])
 
 
-def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+def plain_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch in plain types."""
     arrays = []
     for cells in batch.columns:

@@ -1,9 +1,9 @@
 """Releases: rendered cells, written files, and how they come into place."""
 
-from sudare.release.carried import plain_type
+from sudare.release.carried import plain_type, required_values
 from sudare.release.cells import Anything, Cell, Choice, Interval, parse_cell
 from sudare.release.placing import certificate_path, check_folder, place, private_folder, second_table
-from sudare.release.render import Rows, render
+from sudare.release.render import Rows, class_labels, people_numbers, render
 from sudare.release.untouched import render_untouched
 from sudare.release.writing import check_target, is_text, write_batches
 
@@ -16,13 +16,16 @@ __all__ = [
     "certificate_path",
     "check_folder",
     "check_target",
+    "class_labels",
     "is_text",
     "parse_cell",
+    "people_numbers",
     "place",
     "plain_type",
     "private_folder",
     "render",
     "render_untouched",
+    "required_values",
     "second_table",
     "write_batches",
 ]

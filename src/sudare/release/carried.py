@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sudare.release.spans import Span
+from sudare.release.spans import Ints, Span
 from sudare.table import Column, Table, plain_numbers
 
 
@@ -98,6 +98,25 @@ def _rewritten(table: Table, name: str) -> Written | None:
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     return Written(encoded, kind) if encoded is not None and (text or pa.types.is_floating(kind)) else None
+
+
+def required_values(table: Table, cells: pa.Table, rows: Ints) -> dict[str, pa.Array]:
+    """Return required columns of some rows as they are written, those that are written otherwise than they came.
+
+    ``cells`` is how they came.
+    """
+    found: dict[str, pa.Array] = {}
+    for name, column in table.sensitive.items():
+        given = cells.column(name)
+        text = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
+        if text or pa.types.is_floating(given.type):
+            written = Written(column, given.type)
+            codes = column.codes[rows]
+            numbers = pa.array(codes, mask=codes == column.missing_code if column.missing else None)
+            values = written.values.take(numbers).cast(given.type)
+            if not pa.chunked_array([values]).equals(given):
+                found[name] = values
+    return found
 
 
 def plain_type(name: str, cells: pa.ChunkedArray) -> pa.DataType:

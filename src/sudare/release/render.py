@@ -210,3 +210,23 @@ def _shuffle(rows: Ints, start: Ints, random: np.random.Generator) -> None:
     from sudare.kernels.classes import shuffle_within
 
     shuffle_within(rows, start, random.integers(0, 1 << 64, 2, dtype=np.uint64))
+
+
+def class_labels(shown: Generalized, columns: Sequence[str]) -> pa.Table:
+    """Return what each class shows in these columns, as far as they are quasi-identifiers: a line for each class."""
+    return pa.table(
+        {
+            name: cell_labels(cover).cast(pa.string())
+            for name, cover in shown.covers.items()
+            if name in columns and isinstance(cover, Cover)
+        }
+    )
+
+
+def people_numbers(
+    subject: Column, shown: Generalized, how: Literal["per-class", "linked"], seed: int | None = None
+) -> Ints:
+    """Return the number that stands for the person of each record, as the subject column of a release shows it."""
+    if how == "linked":
+        return np.asarray((np.random.default_rng(seed).permutation(subject.size) + 1)[subject.codes])
+    return People(subject, shown, None, scattered=True).numbers

@@ -1,0 +1,137 @@
+"""A PostgreSQL database: one connection through ADBC, one transaction with one snapshot, Arrow in and out.
+
+Credentials come from the address, the environment (PGPASSWORD, PGSERVICE, ...) or the usual files (``~/.pgpass``), as
+libpq finds them. Neither they nor what the server says (its messages quote cells) are ever part of a message of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pyarrow as pa
+
+from sudare.engines.dialects import POSTGRES
+from sudare.engines.places import Place, shown_address
+from sudare.errors import DataError, MissingExtraError, Problem, SudareError, TargetError
+
+_STATES = {
+    "42P01": (DataError, "there is no such table.", ""),
+    "3F000": (DataError, "there is no such schema.", ""),
+    "42501": (TargetError, "you have no right to do this there.", "ask for SELECT on the table, CREATE on the schema."),
+    "42P07": (TargetError, "another table of that name was made meanwhile.", "run it again."),
+    "25006": (TargetError, "the database is read-only.", ""),
+    "53100": (TargetError, "the server's disk is full.", ""),
+    "53200": (DataError, "the server is out of memory.", ""),
+    "57014": (DataError, "the server cancelled the work.", ""),
+    "40001": (DataError, "the table was changed by others at the same time.", "run it again."),
+    "42804": (DataError, "a column has a type that cannot be used so.", ""),
+}
+"""What a few of the states mean that PostgreSQL reports (its manual, appendix A)."""
+_LOST = ("08", "57P")
+_LOST_WORDS = ("server closed the connection", "no connection to the server", "terminating connection")
+
+
+class PostgresSession:
+    """A connection; nothing that it does is there for others until it commits, and if it is lost nothing is left."""
+
+    dialect = POSTGRES
+
+    def __init__(self, place: Place, *, create: bool = False) -> None:
+        try:
+            from adbc_driver_postgresql import dbapi
+        except ImportError:
+            hint = "install it: pip install 'sudare[postgres]'"
+            raise MissingExtraError("tables in PostgreSQL need the ADBC driver.", hint=hint) from None
+        self.shown = place.shown
+        try:
+            self._connection: Any = dbapi.connect(place.address)
+        except dbapi.Error as error:
+            raise DataError(_cannot_connect(shown_address(place.address), str(error))) from None
+
+    def run(self, sql: str) -> None:
+        """Run a statement."""
+        with self._speaking(), self._connection.cursor() as cursor:
+            cursor.execute(sql)
+
+    def fetch(self, sql: str) -> pa.Table:
+        """Run a query, and return all of its rows."""
+        with self._speaking(), self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            return cursor.fetch_arrow_table()
+
+    def stream(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
+        """Run a query, and yield its rows in batches."""
+        with self._speaking(), self._connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**{"adbc.postgresql.batch_size_hint_bytes": str(1 << 26)})
+            cursor.execute(sql)
+            yield from cursor.fetch_record_batch()
+
+    def load(self, name: str, data: pa.Table | pa.RecordBatchReader, *, temporary: bool) -> None:
+        """Make a table of Arrow data, through COPY; ``name`` is quoted already."""
+        schema, _, table = name.rpartition(".") if not temporary else ("", "", name)
+        with self._speaking(), self._connection.cursor() as cursor:
+            cursor.adbc_ingest(
+                _plain(table), data, mode="create", temporary=temporary,
+                db_schema_name=_plain(schema) if schema else None,
+            )  # fmt: skip
+
+    def commit(self) -> None:
+        """Let others see what was done."""
+        with self._speaking():
+            self._connection.commit()
+
+    def close(self) -> None:
+        """Undo what was not committed, and let go of the connection."""
+        with suppress(Exception):  # a connection that was lost was undone by the server
+            self._connection.rollback()
+        with suppress(Exception):
+            self._connection.close()
+
+    @contextmanager
+    def _speaking(self) -> Iterator[None]:
+        """Turn the server's messages, which may quote cells, into ours."""
+        from adbc_driver_manager import Error
+
+        try:
+            yield
+        except SudareError:
+            raise
+        except Error as error:
+            raise self._problem(error) from None
+
+    def _problem(self, error: Exception) -> SudareError:
+        state = getattr(error, "sqlstate", None) or ""
+        if state.startswith(_LOST) or any(words in str(error) for words in _LOST_WORDS):
+            what = "the connection was lost; nothing was left behind."
+            return DataError(Problem(self.shown, what, "run it again."))
+        if state in _STATES:
+            kind, what, hint = _STATES[state]
+            return kind(Problem(self.shown, what, hint))
+        told = f" (SQLSTATE {state})" if state else ""
+        return DataError(Problem(self.shown, f"the database refused it{told}."))
+
+
+def _plain(name: str) -> str:
+    """Return a quoted name without its quotes: the driver sets them itself."""
+    return name[1:-1].replace('""', '"')
+
+
+def _cannot_connect(address: str, message: str) -> Problem:
+    """Say why there is no connection; the driver's own words may quote parts of the address."""
+    if "password" in message:
+        what = "the server wants a password, or not this user with this one."
+        return Problem(address, what, "set PGPASSWORD, or write it to ~/.pgpass.")
+    if "does not exist" in message and "database" in message:
+        return Problem(address, "there is no such database.")
+    if "does not exist" in message and "role" in message:
+        return Problem(address, "there is no such user.", "set PGUSER, or name one in the address.")
+    if "translate host name" in message or "Name or service not known" in message:
+        return Problem(address, "there is no such host.")
+    if "refused" in message or "No such file" in message or "timeout" in message:
+        return Problem(address, "nothing answers there.", "is the server running, and does it listen there?")
+    if "pg_hba" in message or "SSL" in message:
+        return Problem(address, "the server does not let you in this way.", "ask its administrator (pg_hba.conf, SSL).")
+    hint = "it looks like postgresql://user@host:5432/database#schema.table."
+    return Problem(address, "cannot be connected to.", hint)

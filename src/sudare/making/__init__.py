@@ -1,0 +1,17 @@
+"""Making a release: from a source and a decision to what is written, proven and in its place.
+
+There are two ways. Where rows come to us (``rows``), they are encoded, decided on, rendered and written to a target.
+Where they stay in their database (``pushed``), counts come up, the decision goes down, and the database does the rest.
+"""
+
+from sudare.making.asked import Asked, Made, requirements_of
+from sudare.making.pushed import make_in_database, stays_in_database
+from sudare.making.rows import make_from_rows
+from sudare.making.targets import counted
+
+__all__ = ["Asked", "Made", "counted", "make", "requirements_of"]
+
+
+def make(asked: Asked) -> Made:
+    """Make, prove and place a release, where its rows live if that can be."""
+    return make_in_database(asked) if stays_in_database(asked) else make_from_rows(asked)

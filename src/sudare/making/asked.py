@@ -1,0 +1,88 @@
+"""What is asked for when a release is to be made, and what comes back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sudare.audit import AuditReport
+from sudare.checking import Seen
+from sudare.engines import Place
+from sudare.models import MODELS, Requirements
+from sudare.policy import Policy, Role
+from sudare.progress import Listener
+from sudare.reading import Data, Unseen
+from sudare.release.certificate import Figures, make_certificate
+from sudare.table import Recoding, Table
+
+ROLES: tuple[Role, ...] = ("quasi", "sensitive", "insensitive", "subject", "identifier")
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A release that was made: its certificate, and its rows (and second table) if they went nowhere else."""
+
+    certificate: dict[str, Any]
+    data: Any = None
+    second: Any = None
+
+
+@dataclass(eq=False)
+class Asked:
+    """A release that is to be made: of what, under which policy, by which decision, and where it is to go.
+
+    ``given`` is what the policy came from. ``seen`` is the policy as the method sees it, where that is another:
+    quasi-identifiers may be carried along as they are, or encoded otherwise. ``target`` is a file, a table of a
+    database, or None for rows that come back in the kind of table that was given. ``origin`` is the table of a database
+    that the data are, if they are one.
+    """
+
+    data: Data
+    given: Any
+    policy: Policy
+    method: Mapping[str, Any]
+    decide: Callable[[Table, Requirements], Recoding]
+    target: Path | Place | None
+    origin: Place | None
+    seen: Seen
+    seed: int | None
+    memory: int | None
+    listener: Listener
+    unseen: Unseen | None = None
+    makes_classes: bool = True
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def requirements(self) -> Requirements:
+        """What the release has to keep."""
+        return requirements_of(self.policy)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Tell the listener of a stage, and note how long it takes."""
+        self.listener(stage, 0, 0)
+        started = time.perf_counter()
+        yield
+        self.seconds[stage] = time.perf_counter() - started
+
+    def certificate(self, figures: Figures, report: AuditReport) -> dict[str, Any]:
+        """Return the certificate of the release."""
+        return make_certificate(
+            figures=figures,
+            order=self.policy.release.order,
+            method=self.method,
+            columns={role: self.policy.named(role) for role in ROLES},
+            audit=report.to_dict(),
+            seconds=self.seconds,
+            policy_sha256=self.policy.sha256,
+        )
+
+
+def requirements_of(policy: Policy) -> Requirements:
+    """Return what a policy requires, as methods read it."""
+    models = tuple(MODELS[spec.model](**spec.parameters()) for spec in policy.require)
+    return Requirements(models, policy.suppression.limit, policy.suppression.records == "masked")
