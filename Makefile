@@ -51,5 +51,6 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml
 	@touch $@
 
 $(VENV)/installed-for-tests: $(VENV)/installed
+	@tests/engines/install
 	$(BIN)/python -m pip install --quiet --group test --group check --group docs
 	@touch $@

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from sudare.methods.exploring import Exploration
 
 
+LOOKED_AT = 1_000_000
+"""As many records of a database are looked at, at the most, to draft a policy."""
+
+
 @dataclass(frozen=True)
 class Release:
     """A finished, audited release: its rows (unless they went to a file), its certificate, and its plan.
@@ -342,6 +346,11 @@ def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str
     """
     from sudare.draft import draft_policy
 
+    place = engines.find_place(data)
+    if place is not None:
+        with engines.open_database(place) as database:
+            arrow = database.source(place, database.columns(place).names, most=LOOKED_AT).table()
+        return draft_policy(arrow, name=name or place.shown)
     if isinstance(data, str | Path):
         path, source = Path(data), SourceSpec.checked(encoding=encoding, delimiter=delimiter)
         form = engines.TextForm(source.delimiter, source.encoding)

@@ -72,12 +72,17 @@ def open_released(release: Any) -> Released:
 
     Estimates need what the certificate tells about how the release was made.
     """
+    place = engines.find_place(release)
+    if place is not None:
+        return _from_database(place)
     if isinstance(release, str | Path):
         return _from_file(Path(release))
     certificate, data = getattr(release, "certificate", None), getattr(release, "data", None)
     if not isinstance(certificate, Mapping):
         what = f"a release is a path, or what `sudare.anonymize` gave back; got {type(release).__name__}."
         raise DataError(Problem("release", what, "the certificate is needed as well as the rows."))
+    if data is None and getattr(release, "place", None) is not None:
+        return _from_database(release.place)
     if data is None and getattr(release, "path", None) is None:
         raise DataError(Problem("release", "has neither rows nor a path."))
     if data is None:
@@ -91,6 +96,23 @@ def open_released(release: Any) -> Released:
         lambda names: table.select(list(names)),
         lambda: None if beside is None else engines.adopt(beside)[0],
     )
+
+
+def _from_database(place: engines.Place) -> Released:
+    with engines.open_database(place) as database:
+        names = database.columns(place).names
+        certificate = database.certificate(place)
+    paper = place.beside(engines.CERTIFICATE).shown
+    if certificate is None:
+        hint = "keep both tables together: it tells how the release was made, which estimates rest on."
+        raise DataError(Problem(paper, "the certificate of this release is not there.", hint))
+    _check_certificate(certificate, paper)
+
+    def load(columns: Sequence[str]) -> pa.Table:
+        with engines.open_database(place) as database:
+            return database.source(place, list(columns)).table()
+
+    return Released(list(names), certificate, load, lambda: None)
 
 
 def _from_file(path: Path) -> Released:

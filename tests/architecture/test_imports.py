@@ -31,6 +31,9 @@ ROOMS = {
     "released": {"errors", "engines", "hierarchies", "policy", "release"},
     "checking": {"errors", "methods", "policy", "release"},
     "calibrating": TABLE | {"checking", "hierarchies", "methods", "models", "policy", "pram", "reading"},
+    "making": TABLE
+    | {"audit", "checking", "engines", "hierarchies", "making", "memory", "methods", "metrics", "models", "policy"}
+    | {"pram", "reading", "release"},
     "plan": {"errors", "hierarchies", "policy"},
     "audit": {"errors", "policy", "audit"},
     "draft": TABLE | {"policy", "draft"},
@@ -43,6 +46,7 @@ OUTSIDE = {
     "pyspark": ("engines/spark",),
     "psycopg": ("engines/postgres",),
     "adbc_driver_postgresql": ("engines/postgres",),
+    "adbc_driver_manager": ("engines/postgres",),
     "pandas": ("engines/frames",),
     "polars": ("engines/frames",),
     "pycanon": (),

@@ -22,7 +22,8 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,10 +33,12 @@ from numpy.typing import NDArray
 from sudare.engines.batches import ROWS, Source, plain_batch, plain_schema
 from sudare.engines.dialects import Dialect, quoted
 from sudare.engines.places import Place
-from sudare.errors import DataError, Problem, TargetError
+from sudare.errors import AuditFailedError, DataError, Problem, TargetError
 
 CERTIFICATE = "_sudare"
 """What the name of a release is followed by to be that of the table with its certificate."""
+COLUMN = "certificate"
+"""The one column of such a table; a certificate has a key of that name, too."""
 Ints = NDArray[np.int64]
 
 
@@ -44,6 +47,7 @@ class Session(Protocol):
 
     dialect: Dialect
     shown: str
+    catalog: str | None
 
     def run(self, sql: str) -> None:
         """Run a statement."""
@@ -121,7 +125,8 @@ class Database:
     def columns(self, place: Place) -> pa.Schema:
         """Return the columns of a table, as the database describes them; raise if there is no such table."""
         if place not in self._schemas:
-            self._schemas[place] = self.session.fetch(f"SELECT * FROM {self.name(place)} LIMIT 0").schema
+            with self._telling_of(place):
+                self._schemas[place] = self.session.fetch(f"SELECT * FROM {self.name(place)} LIMIT 0").schema
         return self._schemas[place]
 
     def rows(self, place: Place) -> int:
@@ -148,8 +153,8 @@ class Database:
         query = ", ".join(f"{expression} AS c{at}" for at, expression in enumerate(self._read(place, names)))
         return list(plain_schema(self.session.fetch(f"SELECT {query} FROM {self.name(place)} LIMIT 0").schema).types)
 
-    def source(self, place: Place, names: Sequence[str]) -> Source:
-        """Return some columns of a table as a source that is read batch by batch."""
+    def source(self, place: Place, names: Sequence[str], most: int | None = None) -> Source:
+        """Return some columns of a table as a source that is read batch by batch, of all records or of so many."""
         schema = self.columns(place)
         query = ", ".join(f"{expression} AS c{at}" for at, expression in enumerate(self._read(place, names)))
         probe = self.session.fetch(f"SELECT {query} FROM {self.name(place)} LIMIT 0").schema
@@ -161,7 +166,8 @@ class Database:
         assert all(name in schema.names for name in names)
 
         def batches(_: Collection[str]) -> Iterator[pa.RecordBatch]:
-            for batch in self.session.stream(f"SELECT {query} FROM {self.name(place)}", ROWS):
+            limit = "" if most is None else f" LIMIT {most:d}"
+            for batch in self.session.stream(f"SELECT {query} FROM {self.name(place)}{limit}", ROWS):
                 if len(batch):
                     yield pa.RecordBatch.from_arrays(plain_batch(batch).columns, schema=kinds)
 
@@ -169,51 +175,106 @@ class Database:
 
     def certificate(self, place: Place) -> Mapping[str, Any] | None:
         """Return the certificate of a release, or None if there is none."""
-        paper = place.beside(CERTIFICATE)
+        paper = self._found(place).beside(CERTIFICATE)
         if not self.exists(paper):
             return None
+        found = self._certificate(paper)
+        if found is None:
+            raise AuditFailedError(Problem(paper.shown, "is not a certificate that can be read."))
+        return found
+
+    def _certificate(self, paper: Place) -> Mapping[str, Any] | None:
+        """Return the certificate in a table, or None if that is a table of something else."""
+        if self.columns(paper).names != [COLUMN]:
+            return None
         try:
-            [text] = self.session.fetch(f"SELECT certificate FROM {self.name(paper)}").column(0).to_pylist()
+            [text] = self.session.fetch(f"SELECT {COLUMN} FROM {self.name(paper)} LIMIT 2").column(0).to_pylist()
             found = json.loads(text)
         except (ValueError, TypeError):
-            raise DataError(Problem(paper.shown, "is not a certificate that can be read.")) from None
-        return found if isinstance(found, dict) else None
+            return None
+        return found if isinstance(found, dict) and COLUMN in found else None
 
     def exists(self, place: Place) -> bool:
-        """Say whether there is a table, or anything else, of a name."""
-        found = self.session.fetch("SELECT table_schema AS s, table_name AS t FROM information_schema.tables")
-        schema = place.schema or self.session.dialect.schema
-        wanted = (schema, place.table)
+        """Say whether there is a table, or anything else, of a name; without a schema, where tables are made."""
+        return self._pair(self._made(place)) in self._relations()
+
+    def _relations(self) -> set[tuple[str | None, str]]:
+        found = self.session.fetch(self.session.dialect.relations)
         pairs = zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True)
+        return {self._folded(schema, table) for schema, table in pairs}
+
+    def _pair(self, place: Place) -> tuple[str | None, str]:
+        return self._folded(place.schema, place.table)
+
+    def _folded(self, schema: str | None, table: str) -> tuple[str | None, str]:
         if self.session.dialect.folds_case:
-            return (schema.lower(), place.table.lower()) in {(one.lower(), two.lower()) for one, two in pairs}
-        return wanted in set(pairs)
+            return (schema and schema.lower(), table.lower())
+        return (schema, table)
+
+    def _path(self) -> list[str]:
+        """Return the schemas that names without one are looked for in."""
+        found: list[str | None] = self.session.fetch(self.session.dialect.path).column(0).to_pylist()
+        return [schema for schema in found if schema]
+
+    def _found(self, place: Place) -> Place:
+        """Return a table that is there, with its schema."""
+        if place.schema is not None:
+            return place
+        relations = self._relations()
+        there = (replace(place, schema=schema) for schema in self._path())
+        return next((each for each in there if self._pair(each) in relations), place)
+
+    def _made(self, place: Place) -> Place:
+        """Return a table that is to be made, with its schema."""
+        if place.schema is not None:
+            return place
+        path = self._path()
+        if not path:
+            hint = "name a schema: ...#schema.table."
+            raise TargetError(Problem(place.shown, "there is no schema to make a table in.", hint))
+        return replace(place, schema=path[0])
 
     # -- making --------------------------------------------------------------------------------------------------
 
-    def check_target(self, place: Place, names: Sequence[str]) -> None:
-        """Raise if no release of these columns can be put there: it may replace an older release, and nothing else."""
+    def check_target(self, place: Place, names: Sequence[str], origin: Place | None = None) -> None:
+        """Raise if no release of these columns can be put there: it may replace an older release, and nothing else.
+
+        ``origin`` is the table that it is made of, if that is in this database.
+        """
         longest = self.session.dialect.longest_name
         paper = place.beside(CERTIFICATE)
         problems = [
             Problem(
                 place.shown, f"'{name}' is longer than a name may be there ({longest} bytes).", "use a shorter one."
             )
-            for name in (paper.table, *names)
+            for name in (*([place.schema] if place.schema else []), paper.table, *names)
             if longest is not None and len(name.encode()) > longest
         ]
         if self.session.dialect.folds_case and len({name.lower() for name in names}) < len(names):
             what = "names of columns that differ in upper and lower case alone are the same there."
             problems.append(Problem(place.shown, what, "rename some of them."))
-        if self.exists(place) and not self.exists(paper):
-            what = "is there already, and is no release."
-            problems.append(Problem(place.shown, what, "choose another name for the release."))
+        if not problems:
+            problems = self._taken(self._made(place), origin)
         if problems:
             raise TargetError(problems)
         # whoever may not make tables there is told now, and not after the work
         probe = self._new(place)
-        self.session.run(f"CREATE TABLE {self.name(probe)} (nothing integer)")
-        self.session.run(f"DROP TABLE {self.name(probe)}")
+        with self._telling_of(place):
+            self.session.run(f"CREATE TABLE {self.name(probe)} (nothing integer)")
+            self.session.run(f"DROP TABLE {self.name(probe)}")
+
+    def _taken(self, place: Place, origin: Place | None) -> list[Problem]:
+        """Return why a name is not free for a release, or for its certificate."""
+        paper, hint = place.beside(CERTIFICATE), "choose another name for the release."
+        given = None if origin is None else self._pair(self._found(origin))
+        if given in (self._pair(place), self._pair(paper)):
+            return [Problem(place.shown, "would replace the source itself.", hint)]
+        certified = self.exists(paper)
+        if certified and self._certificate(paper) is None:
+            return [Problem(paper.shown, "is there already, and is no certificate of a release.", hint)]
+        if self.exists(place) and not certified:
+            return [Problem(place.shown, "is there already, and is no release.", hint)]
+        return []
 
     def apply(self, origin: Place, target: Place, decision: Decision) -> Place:
         """Make the table of a release from another table of this database; return where it is until it is placed."""
@@ -231,7 +292,9 @@ class Database:
             lines[f"o{at}"] = decision.also.column(name)  # type: ignore[union-attr]
         told, labels = self._load("decision", pa.table(lines)), self._load("class", _numbered(decision.shown))
         made = {name: f"labels.l{at}" for at, name in enumerate(shown)}
-        made |= {name: f"own_part.o{at}" for at, name in enumerate(own)}
+        kinds = {} if decision.also is None else self._kinds(origin, decision.also.schema)
+        for at, name in enumerate(own):
+            made[name] = f"CAST(own_part.o{at} AS {kinds[name]})" if name in kinds else f"own_part.o{at}"
         carried = [name for name in decision.names if name not in made]
         cells = ", ".join(
             f"{made.get(name) or f'own_part.r{carried.index(name)}'} AS {quoted(name)}" for name in decision.names
@@ -277,49 +340,81 @@ class Database:
         return draft
 
     def write(
-        self, target: Place, schema: pa.Schema, batches: Iterable[pa.RecordBatch], like: Place | None = None
+        self,
+        target: Place,
+        schema: pa.Schema,
+        batches: Iterable[pa.RecordBatch],
+        like: Place | None = None,
+        recoded: Collection[str] = (),
     ) -> Place:
         """Make the table of a release from rows; return where it is until it is placed.
 
-        Columns that are also in ``like``, another table here, and were read from there as text get their types back.
+        Columns that are also in ``like``, another table here, get the types that they have there, if they are not
+        ``recoded``: some of these have no counterpart in Arrow.
         """
-        draft = self._new(target)
-        names = [f"c{at}" for at in range(len(schema))]
+        stage = self._new(target)
+        prefix = self._free("c", {name[: len("c") + at] for name in schema.names for at in range(len(name))})
+        names = [f"{prefix}{at}" for at in range(len(schema))]
         plain = pa.schema([pa.field(name, _decoded(kind.type)) for name, kind in zip(names, schema, strict=True)])
         parts = (_undictionaried(batch, plain) for batch in batches)
-        stage = self._new(target)
-        self.session.load(self.name(stage), pa.RecordBatchReader.from_batches(plain, parts), temporary=False)
-        casts = {} if like is None else self._odd_types(like, schema)
+        with self._telling_of(target):
+            self.session.load(self.name(stage), pa.RecordBatchReader.from_batches(plain, parts), temporary=False)
+        kept = [] if like is None else [kind for kind in schema if kind.name not in recoded]
+        kinds = {} if like is None else self._kinds(like, pa.schema(kept))
+        now = self._described(stage) if kinds else {}
+        casts = {
+            name: kinds[column]
+            for name, column in zip(names, schema.names, strict=True)
+            if column in kinds and kinds[column] != now[name]
+        }
         if not casts:
             for name, column in zip(names, schema.names, strict=True):
-                if name != column:
-                    self.session.run(f"ALTER TABLE {self.name(stage)} RENAME COLUMN {name} TO {quoted(column)}")
+                self.session.run(f"ALTER TABLE {self.name(stage)} RENAME COLUMN {name} TO {quoted(column)}")
             return stage
         cells = ", ".join(
-            f"CAST({name} AS {casts[column]}) AS {quoted(column)}" if column in casts else f"{name} AS {quoted(column)}"
+            f"{f'CAST({name} AS {casts[name]})' if name in casts else name} AS {quoted(column)}"
             for name, column in zip(names, schema.names, strict=True)
         )
+        draft = self._new(target)
         self.session.run(f"CREATE TABLE {self.name(draft)} AS SELECT {cells} FROM {self.name(stage)}")
         self.session.run(f"DROP TABLE {self.name(stage)}")
         return draft
 
     def place(self, draft: Place, target: Place, certificate: Mapping[str, Any]) -> None:
         """Give an audited release its name, with its certificate in a table beside it, all at once."""
-        paper, target_paper = self._new(target), target.beside(CERTIFICATE)
+        paper, target = self._new(target), self._made(target)
+        target_paper = target.beside(CERTIFICATE)
         text = json.dumps(certificate, ensure_ascii=False)
-        self.session.load(self.name(paper), pa.table({"certificate": [text]}), temporary=False)
-        if self.exists(target_paper):
-            for old in (target, target_paper):
-                self.session.run(f"DROP TABLE IF EXISTS {self.name(old)}")
-        self.session.run(f"ALTER TABLE {self.name(draft)} RENAME TO {quoted(target.table)}")
-        self.session.run(f"ALTER TABLE {self.name(paper)} RENAME TO {quoted(target_paper.table)}")
-        self.session.commit()
+        with self._telling_of(target):
+            self.session.load(self.name(paper), pa.table({COLUMN: [text]}), temporary=False)
+            if self.exists(target_paper):
+                for old in (target, target_paper):
+                    self.session.run(f"DROP TABLE IF EXISTS {self.name(old)}")
+            self.session.run(f"ALTER TABLE {self.name(draft)} RENAME TO {quoted(target.table)}")
+            self.session.run(f"ALTER TABLE {self.name(paper)} RENAME TO {quoted(target_paper.table)}")
+            self.session.commit()
 
     # -- words ---------------------------------------------------------------------------------------------------
 
     def name(self, place: Place) -> str:
-        """Return a table's name as SQL has it."""
-        return quoted(place.table) if place.schema is None else f"{quoted(place.schema)}.{quoted(place.table)}"
+        """Return a table's name as SQL has it; raise if no name can be so long, where a database would cut it off."""
+        longest, parts = self.session.dialect.longest_name, [place.table]
+        if place.schema is not None:
+            parts = [place.schema, *parts]
+            # a schema may be called like the database, and DuckDB would not know which one is meant
+            parts = parts if self.session.catalog is None else [self.session.catalog, *parts]
+        if longest is not None and any(len(part.encode()) > longest for part in parts):
+            raise DataError(Problem(place.shown, "there is no such table.", f"names have at most {longest} bytes."))
+        return ".".join(map(quoted, parts))
+
+    @contextmanager
+    def _telling_of(self, place: Place) -> Iterator[None]:
+        """Let messages be about a table, and not about the one that the database was opened for."""
+        before, self.session.shown = self.session.shown, place.shown
+        try:
+            yield
+        finally:
+            self.session.shown = before
 
     def _read(self, place: Place, names: Sequence[str], prefix: str = "") -> list[str]:
         schema = self.columns(place)
@@ -328,14 +423,19 @@ class Database:
     def _match(self, one: str, other: str, cells: pa.ChunkedArray) -> str:
         return self.session.dialect.same(one, other, cells.type) if cells.null_count else f"{one} = {other}"
 
-    def _odd_types(self, like: Place, schema: pa.Schema) -> dict[str, str]:
-        """Return the types that columns had before they were read as text, where they are still what they were."""
-        found = {}
-        for kind in self.columns(like):
-            odd = self.session.dialect.sql_type(kind)
-            if odd is not None and kind.name in schema.names:
-                found[kind.name] = odd
-        return found
+    def _kinds(self, like: Place, schema: pa.Schema) -> dict[str, str]:
+        """Return the types of a table's columns, in words of SQL, for those of a schema that hold what they held."""
+        read = dict(zip(self.columns(like).names, self.types(like), strict=True))
+        told = self._described(like)
+        return {
+            kind.name: told[kind.name]
+            for kind in schema
+            if kind.name in read and _decoded(kind.type) == _decoded(read[kind.name])
+        }
+
+    def _described(self, place: Place) -> dict[str, str]:
+        found = self.session.fetch(self.session.dialect.described(self.name(place)))
+        return dict(zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True))
 
     def _load(self, what: str, data: pa.Table) -> str:
         name = quoted(f"sudare_{what}_{secrets.token_hex(4)}")
@@ -345,7 +445,7 @@ class Database:
         return name
 
     def _new(self, target: Place) -> Place:
-        return Place(target.engine, target.address, target.schema, f"sudare_tmp_{secrets.token_hex(8)}")
+        return replace(self._made(target), table=f"sudare_tmp_{secrets.token_hex(8)}")
 
     @staticmethod
     def _free(wanted: str, taken: Collection[str]) -> str:

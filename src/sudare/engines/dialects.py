@@ -24,7 +24,11 @@ class Dialect:
 
     ``read`` turns a column into what Arrow can hold without loss, told the field of its type. ``same`` compares two
     columns so that missing equals missing, in a way that can be hashed; it is told a constant of the column's type.
-    ``times`` makes as many rows of nothing as a column says. ``settings`` are run first in a transaction. ``learn`` lets the planner look at a table that was loaded.
+    ``times`` makes as many rows of nothing as a column says. ``settings`` are run first in a transaction. ``learn``
+    lets the planner look at a table that was loaded.
+    ``relations`` lists whatever has a name there, by schema; ``path`` the schemas that names without one are looked for
+    in, first the one where new tables are made. ``described`` tells the columns of a table with their types, in words
+    that a cast takes.
     """
 
     name: str
@@ -37,8 +41,9 @@ class Dialect:
     learn: str
     longest_name: int | None
     folds_case: bool
-    schema: str
-    sql_type: Callable[[pa.Field], str | None]
+    relations: str
+    path: str
+    described: Callable[[str], str]
 
 
 def _as_it_is(column: str, _: pa.Field) -> str:
@@ -60,8 +65,10 @@ DUCKDB = Dialect(
     learn="",
     longest_name=None,
     folds_case=True,
-    schema="main",
-    sql_type=lambda _: None,
+    relations="SELECT schema_name AS s, table_name AS t FROM duckdb_tables() WHERE database_name = current_database()"
+    " UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = current_database()",
+    path="SELECT current_schema() AS s",
+    described=lambda table: f"SELECT column_name AS n, column_type AS t FROM (DESCRIBE SELECT * FROM {table})",
 )
 
 _PLAIN = {"bool", "int2", "int4", "int8", "float4", "float8", "date", "timestamp", "timestamptz", "time"}
@@ -100,6 +107,15 @@ def _postgres_same(one: str, other: str, kind: pa.DataType) -> str:
     return f"coalesce({one}, {some}) = coalesce({other}, {some}) AND ({one} IS NULL) = ({other} IS NULL)"
 
 
+def _postgres_described(table: str) -> str:
+    """The name of the table is a text here, which the settings below see to have no escapes but doubled quotes."""
+    text = "'" + table.replace("'", "''") + "'"
+    return (
+        "SELECT attname AS n, pg_catalog.format_type(atttypid, atttypmod) AS t FROM pg_catalog.pg_attribute"
+        f" WHERE attrelid = CAST({text} AS regclass) AND attnum > 0 AND NOT attisdropped"
+    )
+
+
 POSTGRES = Dialect(
     name="postgres",
     begin=("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",),
@@ -115,6 +131,7 @@ POSTGRES = Dialect(
         "SET LOCAL idle_in_transaction_session_timeout = 0",
         "SET LOCAL client_encoding = 'UTF8'",
         "SET LOCAL timezone = 'UTC'",
+        "SET LOCAL standard_conforming_strings = on",
     ),
     read=_postgres_read,
     same=_postgres_same,
@@ -123,8 +140,8 @@ POSTGRES = Dialect(
     learn="ANALYZE {}",
     longest_name=63,
     folds_case=False,
-    schema="public",
-    sql_type=lambda field: (
-        None if _postgres_type(field) in _PLAIN | _LISTS | {"text", "_text"} else _postgres_type(field)
-    ),
+    relations="SELECT n.nspname AS s, c.relname AS t FROM pg_catalog.pg_class AS c"
+    " JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace",
+    path="SELECT s FROM unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS path(s, place) ORDER BY place",
+    described=_postgres_described,
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from sudare.engines.dialects import DUCKDB, quoted
 from sudare.engines.places import Place
 from sudare.errors import DataError, Problem, SudareError, TargetError
 
+_CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+
 
 class DuckSession:
     """A connection to a database file; nothing that it does is there for others until it commits."""
@@ -20,20 +23,24 @@ class DuckSession:
     dialect = DUCKDB
 
     def __init__(self, place: Place, *, create: bool = False) -> None:
-        import duckdb
-
         path = Path(place.address)
         self.shown, self._path, self._made = place.shown, path, False
         if not path.exists():
             if not create:
                 raise DataError(Problem(str(path), "there is no such file."))
+            if not path.parent.is_dir():
+                raise TargetError(Problem(str(path), "its folder does not exist.", "make it first."))
             self._made = True
         try:
-            self._connection: Any = duckdb.connect(
-                str(path), config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-            )
-        except duckdb.Error as error:
-            raise _cannot_open(path, error) from None
+            self._connection: Any = _connected(path)
+        except BaseException:
+            self._forget()
+            raise
+        try:
+            self.catalog = self.fetch("SELECT current_database() AS c").column(0)[0].as_py()
+        except BaseException:
+            self.close()
+            raise
 
     def run(self, sql: str) -> None:
         """Run a statement."""
@@ -52,13 +59,14 @@ class DuckSession:
 
     def load(self, name: str, data: pa.Table | pa.RecordBatchReader, *, temporary: bool) -> None:
         """Make a table of Arrow data; ``name`` is quoted already."""
+        given = f"sudare_given_{secrets.token_hex(8)}"
         with self._speaking():
-            self._connection.register("given_by_sudare", data)
+            self._connection.register(given, data)
             try:
                 kind = "TEMP TABLE" if temporary else "TABLE"
-                self._connection.execute(f"CREATE {kind} {name} AS SELECT * FROM given_by_sudare")
+                self._connection.execute(f"CREATE {kind} {name} AS SELECT * FROM {quoted(given)}")
             finally:
-                self._connection.unregister("given_by_sudare")
+                self._connection.unregister(given)
 
     def commit(self) -> None:
         """Let others see what was done."""
@@ -68,9 +76,13 @@ class DuckSession:
     def close(self) -> None:
         """Undo what was not committed, and let go of the file; one that was made here for nothing goes."""
         self._connection.close()
+        self._forget()
+
+    def _forget(self) -> None:
         if self._made:
-            self._path.unlink(missing_ok=True)
-            self._path.with_name(self._path.name + ".wal").unlink(missing_ok=True)
+            with suppress(OSError):
+                self._path.unlink(missing_ok=True)
+                self._path.with_name(self._path.name + ".wal").unlink(missing_ok=True)
 
     @contextmanager
     def _speaking(self) -> Iterator[None]:
@@ -83,19 +95,47 @@ class DuckSession:
             raise
         except duckdb.OutOfMemoryException:
             raise DataError(Problem(self.shown, "needs more memory than DuckDB may use.")) from None
-        except duckdb.CatalogException:
-            raise DataError(Problem(self.shown, "there is no such table.")) from None
         except duckdb.IOException:
             raise TargetError(Problem(self.shown, "cannot be written to, or the disk is full.")) from None
         except duckdb.Error as error:
-            raise DataError(Problem(self.shown, f"the database refused it ({type(error).__name__}).")) from None
+            raise self._problem(error, str(error)) from None
+
+    def _problem(self, error: Exception, said: str) -> SudareError:
+        import duckdb
+
+        if "read-only mode" in said:
+            return TargetError(Problem(self.shown, "the database is read-only.", "is it in use elsewhere?"))
+        if isinstance(error, duckdb.CatalogException):
+            if said.startswith("Catalog Error: Schema with name"):
+                return DataError(Problem(self.shown, "there is no such schema."))
+            if "does not exist" in said:
+                return DataError(Problem(self.shown, "there is no such table."))
+        return DataError(Problem(self.shown, f"the database refused it ({type(error).__name__})."))
+
+
+def _connected(path: Path) -> Any:
+    """Open a file; one that others read, or that may not be written to, is opened for reading alone."""
+    import duckdb
+
+    try:
+        return duckdb.connect(str(path), config=_CONFIG)
+    except duckdb.Error as error:
+        cannot = _cannot_open(path, error)
+    with suppress(duckdb.Error):
+        return duckdb.connect(str(path), config=_CONFIG, read_only=True)
+    raise cannot
 
 
 def _cannot_open(path: Path, error: Exception) -> DataError:
-    if "lock" in str(error).lower():
+    said = str(error).lower()
+    if path.is_dir():
+        return DataError(Problem(str(path), "is a folder.", "name a file."))
+    if "lock" in said:
         return DataError(Problem(str(path), "is in use by another process.", "close it there first."))
-    if "permission" in str(error).lower():
+    if "permission" in said or "read-only file system" in said:
         return DataError(Problem(str(path), "may not be opened by you."))
+    if "different configuration" in said:
+        return DataError(Problem(str(path), "is open in this process, with other settings.", "close it there first."))
     return DataError(Problem(str(path), "is not a DuckDB database that can be opened."))
 
 

@@ -16,6 +16,8 @@ from sudare.errors import DataError, Problem
 DUCKDB = (".duckdb", ".ddb", ".db")
 """How the name of a DuckDB database ends."""
 POSTGRES = ("postgresql://", "postgres://")
+_HIDDEN = "postgresql://..."
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.:_-]*")
 _PART = re.compile(r'"((?:[^"]|"")*)"|([^".]+)')
 
 
@@ -36,6 +38,14 @@ class Place:
             return f"{Path(self.address).name}#{name}"
         return f"{shown_address(self.address)}#{name}"
 
+    def shares_database(self, other: Place | None) -> bool:
+        """Say whether another table is in the same database; a file may be named in several ways."""
+        if other is None or self.engine != other.engine:
+            return False
+        if self.engine == "duckdb":
+            return Path(self.address).resolve() == Path(other.address).resolve()
+        return self.address == other.address
+
     def beside(self, ending: str) -> Place:
         """Return the place of another table of the same database, with a longer name."""
         return Place(self.engine, self.address, self.schema, self.table + ending)
@@ -49,15 +59,22 @@ def shown_place(data: Any) -> str:
 
 def find_place(data: Any) -> Place | None:
     """Return the table of a database that a text names, or None if it is something else; raise if it names none."""
-    text = str(data) if isinstance(data, str) else ""
-    if text.startswith(POSTGRES):
-        address, _, name = text.partition("#")
-        return Place("postgres", address, *_parts(name, shown_address(address)))
-    if isinstance(data, Path):
-        text = str(data)
-    address, _, name = text.rpartition("#") if "#" in text else (text, "", "")
-    if address.lower().endswith(DUCKDB):
-        return Place("duckdb", address, *_parts(name, Path(address).name))
+    if not isinstance(data, str | Path):
+        return None
+    text = str(data)
+    scheme, found, rest = text.partition("://")
+    if isinstance(data, str) and found and _SCHEME.fullmatch(scheme):
+        if f"{scheme.lower()}://" not in POSTGRES:
+            what = "is not a kind of database that is known here."
+            raise DataError(Problem(f"{scheme}://...", what, "use postgresql://host/database#schema.table."))
+        address, _, name = rest.partition("#")
+        address = f"{POSTGRES[0]}{address}"
+        # a # of a password has to be written as %23; what is shown must not have a part of it
+        where = _HIDDEN if "@" in name and "@" not in address else shown_address(address)
+        return Place("postgres", address, *_parts(name, where))
+    for mark in (*(at for at, sign in enumerate(text) if sign == "#"), len(text)):
+        if text[:mark].lower().endswith(DUCKDB):
+            return Place("duckdb", text[:mark], *_parts(text[mark + 1 :], Path(text[:mark]).name))
     return None
 
 
@@ -67,7 +84,9 @@ def shown_address(address: str) -> str:
         parts = urlsplit(address)
         host, port, path = parts.hostname or "", parts.port, parts.path
     except ValueError:  # such as a port that is no number
-        return "postgresql://..."
+        return _HIDDEN
+    if "@" in parts.path or "@" in parts.query:  # a password with a / or ? in it: nobody knows where it ends
+        return _HIDDEN
     return f"postgresql://{host}{f':{port}' if port else ''}{path}"
 
 

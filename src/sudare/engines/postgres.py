@@ -26,6 +26,12 @@ _STATES = {
     "53200": (DataError, "the server is out of memory.", ""),
     "57014": (DataError, "the server cancelled the work.", ""),
     "40001": (DataError, "the table was changed by others at the same time.", "run it again."),
+    "23505": (TargetError, "another table of that name was made meanwhile.", "run it again."),
+    "2BP01": (TargetError, "views or others depend on the older release.", "drop them first, or choose another name."),
+    "42809": (TargetError, "is not a table, but something else of that name.", "choose another name for the release."),
+    "22021": (TargetError, "a text has a character that PostgreSQL cannot hold.", ""),
+    "22P05": (TargetError, "a text has a character that the database cannot hold.", "make one with UTF8."),
+    "54011": (TargetError, "there are more columns than a table may have there.", "release fewer."),
     "42804": (DataError, "a column has a type that cannot be used so.", ""),
 }
 """What a few of the states mean that PostgreSQL reports (its manual, appendix A)."""
@@ -37,6 +43,7 @@ class PostgresSession:
     """A connection; nothing that it does is there for others until it commits, and if it is lost nothing is left."""
 
     dialect = POSTGRES
+    catalog = None
 
     def __init__(self, place: Place, *, create: bool = False) -> None:
         try:
@@ -100,8 +107,12 @@ class PostgresSession:
             raise
         except Error as error:
             raise self._problem(error) from None
+        except (pa.ArrowException, OSError) as error:  # of a stream that broke off
+            raise self._problem(error) from None
 
     def _problem(self, error: Exception) -> SudareError:
+        from adbc_driver_manager import NotSupportedError
+
         state = getattr(error, "sqlstate", None) or ""
         if state.startswith(_LOST) or any(words in str(error) for words in _LOST_WORDS):
             what = "the connection was lost; nothing was left behind."
@@ -109,6 +120,9 @@ class PostgresSession:
         if state in _STATES:
             kind, what, hint = _STATES[state]
             return kind(Problem(self.shown, what, hint))
+        if isinstance(error, NotSupportedError | pa.ArrowNotImplementedError):
+            what = "a column has a type that cannot go to PostgreSQL, or come from there."
+            return DataError(Problem(self.shown, what, "leave it out, or cast it to another type first."))
         told = f" (SQLSTATE {state})" if state else ""
         return DataError(Problem(self.shown, f"the database refused it{told}."))
 

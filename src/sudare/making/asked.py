@@ -41,7 +41,7 @@ class Asked:
     that the data are, if they are one.
     """
 
-    data: Data
+    data: Data = field(repr=False)  # an address may have a password in it
     given: Any
     policy: Policy
     method: Mapping[str, Any]

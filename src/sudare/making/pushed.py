@@ -38,7 +38,9 @@ _CLASS = "\0class"  # no column of a table can have this name
 def stays_in_database(asked: Asked) -> bool:
     """Say whether the records can stay: source and target are in one database, and no item set is rewritten."""
     origin, target = asked.origin, asked.target
-    if origin is None or not isinstance(target, Place) or origin.address != target.address or not asked.makes_classes:
+    if origin is None or not isinstance(target, Place) or not asked.makes_classes:
+        return False
+    if not origin.shares_database(target):
         return False
     with engines.open_database(origin) as database:
         schema = database.columns(origin)
@@ -58,7 +60,7 @@ def make_in_database(asked: Asked) -> Made:
     assert isinstance(target, Place)
     with engines.open_database(origin) as database:
         with asked.timed("read"):
-            database.check_target(target, policy.released)
+            database.check_target(target, policy.released, origin)
             names = looked_at(asked.seen.policy, asked.seen.also)
             atoms = database.tally(origin, names)
             if not len(atoms.counts) or not atoms.counts.sum():

@@ -33,8 +33,8 @@ def make_from_rows(asked: Asked) -> Made:
             target: FileTarget | TableTarget = FileTarget(folder, path)
             if isinstance(asked.target, Place):
                 database = undo.enter_context(engines.open_database(asked.target, create=True))
-                database.check_target(asked.target, checked.released)
-                same = asked.origin is not None and asked.origin.address == asked.target.address
+                same = asked.target.shares_database(asked.origin)
+                database.check_target(asked.target, checked.released, asked.origin if same else None)
                 source, give_back = read(asked.data, checked, database=database if same else None)
                 target = TableTarget(database, asked.target, asked.origin if same else None)
             else:
@@ -65,7 +65,8 @@ def make_from_rows(asked: Asked) -> Made:
                 )
         with asked.timed("write"):
             total = rows.count
-            target.write(rows, second, lambda done: listener("write", done, total))
+            recoded = () if shown is None else checked.quasi
+            target.write(rows, second, lambda done: listener("write", done, total), recoded)
             figures = measure(shown) if shown is not None else untouched_figures(table, recoding)
             del table, recoding, rows, shown, second, source  # as large as the data, and the audit needs room
         with asked.timed("audit"):

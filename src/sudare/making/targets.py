@@ -7,7 +7,7 @@ things: ``write`` under a name that nobody looks at, ``audit`` what was written,
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,8 +27,10 @@ class Target(Protocol):
     text: bool
     """Whether it is text, where an empty field is a missing cell."""
 
-    def write(self, rows: Rows, second: Rows | None, progress: Callable[[int], None]) -> None:
-        """Write the rows where nobody looks for them."""
+    def write(
+        self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
+    ) -> None:
+        """Write the rows where nobody looks for them; ``recoded`` columns show other things than they did."""
 
     def audit(self, policy: Policy, **how: Any) -> AuditReport:
         """Prove what was written."""
@@ -46,7 +48,9 @@ class FileTarget:
         self.written = folder / f"release{path.suffix if path else '.parquet'}"
         self.beside: Path | None = None
 
-    def write(self, rows: Rows, second: Rows | None, progress: Callable[[int], None]) -> None:
+    def write(
+        self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
+    ) -> None:
         """Write the rows, and a second table beside them."""
         write_batches(rows.schema, rows.batches(), self.written, progress=progress)
         if second is not None:
@@ -85,7 +89,9 @@ class TableTarget:
         self.database, self.target, self.like = database, target, like
         self.draft: Place | None = None
 
-    def write(self, rows: Rows, second: Rows | None, progress: Callable[[int], None]) -> None:
+    def write(
+        self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
+    ) -> None:
         """Make a table of the rows."""
         if second is not None:
             raise no_second_table()
@@ -98,7 +104,7 @@ class TableTarget:
                 done += batch.num_rows
                 progress(done)
 
-        self.draft = self.database.write(self.target, rows.schema, told(), like=self.like)
+        self.draft = self.database.write(self.target, rows.schema, told(), like=self.like, recoded=recoded)
 
     def audit(self, policy: Policy, **how: Any) -> AuditReport:
         """Prove the table, from what the database counts in it."""
