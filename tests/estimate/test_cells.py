@@ -131,7 +131,7 @@ def test_a_time_with_a_zone_is_on_the_day_of_its_own_clock():
 def test_conditions(values, wanted, kept):
     table = pa.table({"x": values})
     if not kept:
-        with pytest.raises(DataError, match="no record of this release is in the cells"):
+        with pytest.raises(DataError, match=r"no record of this release is in the cells|is no value of column"):
             counts(table, where=f"x={wanted}")
         return
     keep = cells_of(table, ask("of", (), f"x={wanted}", ["of", "x"])).of_record >= 0
@@ -229,7 +229,7 @@ def test_cells_are_those_of_a_walk_over_the_records(records, by, where, as_text)
         with pytest.raises(DataError):
             counts(table, by, where)
     elif not wanted:
-        with pytest.raises(DataError, match="no record"):
+        with pytest.raises(DataError, match=r"no record|'.*' is no value of column"):
             counts(table, by, where)
     else:
         assert counts(table, by, where) == wanted

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.estimate import naive
 
 from sudare.errors import ParameterError, UnsupportedError
-from sudare.estimate import MATRIX_ESTIMATORS, from_matrix, matrix
+from sudare.estimate import MATRIX_ESTIMATORS, from_matrix, likely, matrix
 from sudare.kernels import bounding
 
 
@@ -129,11 +129,11 @@ def test_projection_is_the_nearest_and_never_farther_from_the_truth():
     assert (((near - truth) ** 2).sum(axis=1) <= ((point - truth) ** 2).sum(axis=1)).all()
 
 
-def test_em_is_where_plain_em_ends():
+def test_ml_is_where_plain_em_ends():
     rng = np.random.default_rng(6)
     lines = mixed(rng, 6, 0.6)
     observed = shown(rng, rng.multinomial(60, zipf(6), 20), lines)
-    found = from_matrix(observed, lines, estimator="em").counts
+    found = from_matrix(observed, lines, estimator="ml").counts
     point = from_matrix(observed, lines, estimator="inversion").counts
     for cell in range(20):
         assert found[cell] == pytest.approx(plain_em(observed[cell], lines, 3000), abs=0.1)
@@ -146,12 +146,12 @@ def test_em_is_where_plain_em_ends():
 @pytest.mark.parametrize(("values", "size", "kept"), [(4, 50, 0.5), (14, 500, 0.5), (50, 500, 0.8)])
 def test_the_conditions_of_a_maximum(values, size, kept, narrow, monkeypatch):
     """Kuhn and Tucker: the slope is 1 where a count is positive, and not above 1 elsewhere."""
-    monkeypatch.setattr(matrix, "NARROW", narrow)  # by the interior point method, and by EM
-    monkeypatch.setattr(matrix, "MOST_STEPS", 100_000)
+    monkeypatch.setattr(likely, "NARROW", narrow)  # by the interior point method, and by EM
+    monkeypatch.setattr(likely, "MOST_STEPS", 100_000)
     rng = np.random.default_rng(values)
     lines = keeping(values, kept)
     observed = shown(rng, rng.multinomial(size, zipf(values), 10), lines)
-    found = from_matrix(observed, lines, estimator="em")
+    found = from_matrix(observed, lines, estimator="ml")
     for cell in range(10):
         slopes = lines @ (observed[cell] / (found.counts[cell] @ lines))
         assert slopes.max() <= 1 + 1e-4
@@ -165,7 +165,7 @@ def test_em_takes_few_steps_where_equations_are_solved():
     lines = [keeping(9, 0.3), keeping(8, 0.3)]
     truth = rng.multinomial(30_000, rng.dirichlet(np.full(72, 0.3)), 3)
     observed = shown(rng, truth, np.kron(*lines))
-    assert from_matrix(observed, lines, estimator="em").rounds < 40
+    assert from_matrix(observed, lines, estimator="ml").rounds < 40
 
 
 def test_a_prior_counts_like_records():

@@ -458,7 +458,7 @@ def test_columns_that_a_matrix_depends_on_have_to_be_there():
 
 def test_what_cannot_be_estimated():
     told = refused(certificate({"income": 0.5}), estimator="bayes")
-    assert "Allowed: em, inversion" in told
+    assert "Allowed: em, ml, projection, inversion" in told
     assert "belongs to the estimator bayes" in refused(certificate({"income": 0.5}), eps=0.1)
     assert "has no inverse" in refused(certificate({"income": 0.0}))
     assert "no record" in refused(certificate({"age": 0.5}), where="age=70..80")

@@ -260,7 +260,10 @@ def estimate(
     ] = None,
     estimator: Annotated[
         str | None,
-        typer.Option("--estimator", help="For sets: em-shrunk, em, bayes or closed-form; for pram: em, inversion."),
+        typer.Option(
+            "--estimator",
+            help="For sets: em-shrunk, em, bayes or closed-form; for pram: em, ml, projection or inversion.",
+        ),
     ] = None,
     eps: Annotated[float | None, typer.Option("--eps", help="When bayes stops; 1 if not given.")] = None,
     level: Annotated[float, typer.Option("--level", help="How surely intervals hold the true count.")] = 0.95,

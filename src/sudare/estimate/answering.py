@@ -292,8 +292,13 @@ def codes_of(shown: pa.Array, values: list[Any], name: str, *, blank: bool = Fal
         shown = pc.if_else(pc.is_nan(shown), pa.scalar(None, shown.type), shown)
     try:
         domain, kind = pa.array(values), shown.type
-        typed = pa.types.is_string(domain.type) and (pa.types.is_temporal(kind) or pa.types.is_boolean(kind))
-        if typed or pa.types.is_null(domain.type):
+        text = pa.types.is_string(domain.type)
+        typed = text and (pa.types.is_temporal(kind) or pa.types.is_boolean(kind))
+        if text and pa.types.is_time(kind):  # Arrow reads neither times of a day nor durations from text
+            shown, domain = shown.cast(pa.time64("ns")).cast(pa.string()), pa.array([_clock(each) for each in values])
+        elif text and pa.types.is_duration(kind):
+            shown = shown.cast(pa.int64()).cast(pa.string())
+        elif typed or pa.types.is_null(domain.type):
             domain = domain.cast(kind)
         else:
             shown = pc.if_else(pc.equal(shown, ""), pa.scalar(None, kind), shown) if blank else shown
@@ -307,6 +312,14 @@ def codes_of(shown: pa.Array, values: list[Any], name: str, *, blank: bool = Fal
             kind = pa.timestamp("ns")
             found = pc.index_in(shown.cast(kind), domain.cast(kind))
     return found
+
+
+def _clock(text: str | None) -> str | None:
+    """Return a time of day with all digits of a second that there can be."""
+    if text is None:
+        return None
+    whole, _, part = text.partition(".")
+    return f"{whole}.{part:0<9}"
 
 
 def _from_groups(

@@ -232,7 +232,10 @@ def _by_unit(column: Coded, by: By) -> Parts:
 
 
 def within(column: Coded, wanted: Range | tuple[str | None, ...]) -> NDArray[np.bool_]:
-    """Return which values of a column a condition allows."""
+    """Return which values of a column a condition allows; raise about a value that the column cannot have.
+
+    A number or a day that no record shows is one that nobody has. A word that no record shows is mostly a slip.
+    """
     values, name = column.values, column.name
     missing = values.is_null().to_numpy(zero_copy_only=False)
     allowed: NDArray[np.bool_]
@@ -248,16 +251,30 @@ def within(column: Coded, wanted: Range | tuple[str | None, ...]) -> NDArray[np.
     texts = [each for each in wanted if each is not None]
     if is_number(values.type):
         numbers = numbers_of(column)
+        _refuse_unknown(name, texts, [text for text in texts if number_in(text) is not None])
         allowed = np.isin(numbers, [number for text in texts if (number := number_in(text)) is not None])
     elif is_day(values.type):
         labels = [str(label) for label in labels_of(column)]
         asked = {text.replace("T", " ") for text in texts}
+        _refuse_unknown(name, texts, [text for text in texts if text.replace("T", " ") in labels or period(text)])
         allowed = np.array([label in asked or label[:10] in asked for label in labels], dtype=np.bool_)
     else:
         words = values.cast(pa.large_string())
         asked_for = pa.array([text.lower() for text in texts] if pa.types.is_boolean(values.type) else texts)
-        allowed = pc.is_in(words, asked_for.cast(pa.large_string())).to_numpy(zero_copy_only=False)
+        asked_for = asked_for.cast(pa.large_string())
+        there = pc.is_in(asked_for, words).to_pylist()
+        _refuse_unknown(name, texts, [text for text, known in zip(texts, there, strict=True) if known])
+        allowed = pc.is_in(words, asked_for).to_numpy(zero_copy_only=False)
     return np.asarray((allowed & ~missing) | (missing & (None in wanted)))
+
+
+def _refuse_unknown(name: str, texts: list[str], known: list[str]) -> None:
+    """Raise about the first text that is not known; blanks around one are of no matter, and nothing is missing."""
+    plain = {"", *(text.strip() for text in known)}
+    unknown = next((text for text in texts if text.strip() not in plain), None)
+    if unknown is not None:
+        what = f"'{unknown.strip()}' is no value of column '{name}' in this release."
+        raise DataError(Problem("where", what, "values are compared as they are written, capitals included."))
 
 
 def number_in(text: str) -> float | None:

@@ -52,7 +52,7 @@ from sudare.progress import Listener, silent
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-PERTURBED_ESTIMATORS = ("em", "inversion")
+PERTURBED_ESTIMATORS = ("em", "ml", "projection", "inversion")
 LARGEST = 5_000_000
 """Counts of a table at most: of the values of all perturbed columns together, in all cells of the others."""
 ESTIMATED = "Cells are made of perturbed columns: how many records are in each is itself an estimate."
