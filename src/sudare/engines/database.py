@@ -19,6 +19,7 @@ verb                  what the database does
 
 from __future__ import annotations
 
+import datetime
 import json
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.engines.batches import ROWS, Source, plain_batch, plain_schema
@@ -145,7 +147,9 @@ class Database:
         counts = np.asarray(found.column(len(names)).to_numpy(), dtype=np.int64)
         plain = [plain_batch(batch) for batch in found.select(range(len(names))).to_batches()]
         schema = plain_schema(found.schema).remove(len(names))
-        return Tally(pa.Table.from_batches(plain, schema).rename_columns(list(names)), counts)
+        cells = pa.Table.from_batches(plain, schema).rename_columns(list(names))
+        _check_days(cells)
+        return Tally(cells, counts)
 
     def types(self, place: Place) -> list[pa.DataType]:
         """Return the types of a table's columns, as they are read."""
@@ -158,18 +162,20 @@ class Database:
         schema = self.columns(place)
         query = ", ".join(f"{expression} AS c{at}" for at, expression in enumerate(self._read(place, names)))
         probe = self.session.fetch(f"SELECT {query} FROM {self.name(place)} LIMIT 0").schema
-        plain = plain_schema(probe)
+        types = plain_schema(probe)
         rows = self.rows(place)
         if not rows:
             raise DataError(Problem(place.shown, "has no records."))
-        kinds = pa.schema([pa.field(name, kind.type) for name, kind in zip(names, plain, strict=True)])
+        kinds = pa.schema([pa.field(name, kind.type) for name, kind in zip(names, types, strict=True)])
         assert all(name in schema.names for name in names)
 
         def batches(_: Collection[str]) -> Iterator[pa.RecordBatch]:
             limit = "" if most is None else f" LIMIT {most:d}"
             for batch in self.session.stream(f"SELECT {query} FROM {self.name(place)}{limit}", ROWS):
                 if len(batch):
-                    yield pa.RecordBatch.from_arrays(plain_batch(batch).columns, schema=kinds)
+                    plain = pa.RecordBatch.from_arrays(plain_batch(batch).columns, schema=kinds)
+                    _check_days(plain)
+                    yield plain
 
         return Source(kinds, rows, batches)
 
@@ -311,10 +317,11 @@ class Database:
         table = self.name(origin)
         if decision.first is not None:
             by = ", ".join(self._read(origin, keys))
-            turn = self._free("turn", self.columns(origin).names)
+            turn, chance = (self._free(word, self.columns(origin).names) for word in ("turn", "chance"))
+            drawn = f"(SELECT *, {dialect.shuffled} AS {quoted(chance)} FROM {table}) AS drawn"
             table = (
-                f"(SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY {dialect.shuffled}) AS {quoted(turn)}"
-                f" FROM {table})"
+                f"(SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY {quoted(chance)}) AS {quoted(turn)}"
+                f" FROM {drawn})"
             )
             match += f" AND given.{quoted(turn)} BETWEEN told.first_one AND told.last_one"
         # In an order that tells nothing: a table of a database has none, but its pages do. What is put in order has no
@@ -464,6 +471,27 @@ def open_database(place: Place, *, create: bool = False) -> Database:
     from sudare.engines.postgres import PostgresSession
 
     return Database(PostgresSession(place))
+
+
+_YEARS = datetime.date(1, 1, 1), datetime.date(9999, 12, 31)
+
+
+def _check_days(cells: pa.Table | pa.RecordBatch) -> None:
+    """Raise if there are days that no calendar has: databases know infinite ones, and years that Arrow cannot show."""
+    problems = []
+    for name, column in zip(cells.schema.names, cells.columns, strict=True):
+        kind = column.type
+        narrow = pa.types.is_timestamp(kind) and kind.unit == "ns"  # all of these are between the years 1677 and 2262
+        if narrow or not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)) or column.null_count == len(column):
+            continue
+        whole = column.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
+        first, last = (pa.scalar(day).cast(kind).cast(whole.type).as_py() for day in _YEARS)
+        edges = pc.min_max(whole).as_py()
+        if edges["min"] < first or edges["max"] > last:
+            what = "has infinite dates, or such before the year 1 or after 9999."
+            problems.append(Problem(f"column '{name}'", what, "replace them by others, or by nothing."))
+    if problems:
+        raise DataError(problems)
 
 
 def _numbered(shown: pa.Table) -> pa.Table:

@@ -46,8 +46,10 @@ class Dialect:
     described: Callable[[str], str]
 
 
-def _as_it_is(column: str, _: pa.Field) -> str:
-    return column
+def _duckdb_read(column: str, field: pa.Field) -> str:
+    """Collations that call different texts equal do not count."""
+    text = pa.types.is_string(field.type) or pa.types.is_large_string(field.type) or pa.types.is_string_view(field.type)
+    return f'CAST({column} AS VARCHAR) COLLATE "binary"' if text else column
 
 
 def _not_distinct(one: str, other: str, _: pa.DataType) -> str:
@@ -57,8 +59,8 @@ def _not_distinct(one: str, other: str, _: pa.DataType) -> str:
 DUCKDB = Dialect(
     name="duckdb",
     begin=("BEGIN TRANSACTION",),
-    settings=("SET enable_progress_bar = false", "SET python_enable_replacements = false"),
-    read=_as_it_is,
+    settings=("SET enable_progress_bar = false", "SET python_enable_replacements = false", "SET TimeZone = 'UTC'"),
+    read=_duckdb_read,
     same=_not_distinct,
     shuffled="random()",
     times="(SELECT unnest(range({}))) AS many",
@@ -122,7 +124,10 @@ POSTGRES = Dialect(
     settings=(
         "SET LOCAL work_mem = '512MB'",  # per sort and hash: the defaults of a server suit many small queries
         "SET LOCAL maintenance_work_mem = '256MB'",
+        # records are counted by all columns at once: the planner takes that for too many groups to share the work
         "SET LOCAL max_parallel_workers_per_gather = 4",
+        "SET LOCAL parallel_setup_cost = 0",
+        "SET LOCAL parallel_tuple_cost = 0",
         "SET LOCAL jit = off",
         # estimates for joins on many columns are far too low, and a nested loop would then take hours
         "SET LOCAL enable_nestloop = off",

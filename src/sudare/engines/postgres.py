@@ -43,7 +43,7 @@ class PostgresSession:
     """A connection; nothing that it does is there for others until it commits, and if it is lost nothing is left."""
 
     dialect = POSTGRES
-    catalog = None
+    catalog: str | None = None
 
     def __init__(self, place: Place, *, create: bool = False) -> None:
         try:

@@ -131,6 +131,8 @@ def _decision(
     lowest, highest = (edge.reduceat(classes, starts[:-1]) for edge in (np.minimum, np.maximum))
     also = required_values(table, atoms.cells, starts[:-1])
     labels = class_labels(shown, names)
+    if set(names) <= set(labels.column_names):  # records show nothing of their own
+        return Decision(names, atoms.cells.slice(0, 0), classes[:0], labels, shown.sizes)
     plain = Decision(names, atoms.cells, lowest, labels, shown.sizes, by_class=policy.release.order == "class")
     if (lowest == highest).all():
         row = starts[:-1]

@@ -1,0 +1,110 @@
+"""The same release by every engine, beside the engine's own way to copy the same rows, in one run.
+
+    python benchmarks/engines.py                              # 10 million claims, QI2, all engines
+    python benchmarks/engines.py --rows 1000000 --only duckdb postgres
+    python benchmarks/engines.py --only cluster               # QI6 on two one-core workers, and the driver's memory
+
+DuckDB copies from file to file and from table to table; PostgreSQL, which the script starts by itself, makes a table
+of the same rows (CREATE TABLE AS); Spark reads, groups and writes them. Every release is made in a process of its own,
+whose time from start to end counts, without kernels that are compiled for the first time (a small run comes before).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import claims as shared
+
+HERE = Path(__file__).parent
+LIMITS = {"duckdb file": 8, "duckdb table": 8, "postgres": 3, "spark": 3}
+COLUMNS = shared.QUASI["QI2"]
+
+
+def timed(code: str) -> float:
+    """Run some code that prints how long it took, in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, text=True)
+    return float(done.stdout.split()[-1])
+
+
+def release(source: str, out: str, columns: list[str], folder: Path, *more: str) -> tuple[float, float, dict[str, Any]]:
+    """Make a release by the command line; return seconds, peak memory of that process in GiB, and its certificate."""
+    asked = folder / "policy.json"
+    asked.write_text(json.dumps(shared.policy(columns, 10, {})))
+    command = [sys.executable, "-m", "sudare", "anonymize", source, "--policy", str(asked), "--out", out, "--json"]
+    started = time.perf_counter()
+    process = subprocess.Popen([*command, *more], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+    said = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - started
+    if status:
+        sys.exit(f"failed: {said.decode()}")
+    return seconds, used.ru_maxrss / 1024**2, json.loads(said)
+
+
+def show(engine: str, seconds: float, copy: float, peak: float, certificate: dict[str, Any]) -> None:
+    """Print a line of the table."""
+    limit = LIMITS.get(engine)
+    print(
+        f"| {engine} | {seconds:.1f} s | {copy:.1f} s | {seconds / copy:.1f} | {limit or ''} | {peak:.1f} GiB |"
+        f" {certificate['classes']} |",
+        flush=True,
+    )
+
+
+def duckdb(source: Path, folder: Path) -> None:
+    """From file to file, and from table to table."""
+    copy = shared.copy(source, COLUMNS, folder)
+    seconds, peak, told = release(str(source), str(folder / "release.parquet"), COLUMNS, folder)
+    show("duckdb file", seconds, copy, peak, told)
+    home = folder / "claims.duckdb"
+    names = ", ".join(COLUMNS)
+    timed(f"""
+import duckdb
+duckdb.connect({str(home)!r}).execute("CREATE TABLE claims AS SELECT claim, patient, {names} FROM '{source}'")
+print(0)""")
+    copy = timed(f"""
+import duckdb, time
+connection = duckdb.connect({str(home)!r})
+started = time.perf_counter()
+connection.execute("CREATE TABLE copied AS SELECT {names} FROM claims")
+connection.execute("CHECKPOINT")
+taken = time.perf_counter() - started
+connection.execute("DROP TABLE copied")
+print(taken)""")
+    seconds, peak, told = release(f"{home}#claims", f"{home}#release", COLUMNS, folder)
+    show("duckdb table", seconds, copy, peak, told)
+    home.unlink()
+
+
+def postgres(source: Path, folder: Path) -> None:
+    """From table to table, on a server that is started here."""
+    from adbc_driver_postgresql import dbapi
+    from postgres_server import start
+
+    names = ", ".join(COLUMNS)
+    with start({"shared_buffers": "1GB", "max_wal_size": "8GB"}) as server:
+        address = server.url("postgres")
+        with dbapi.connect(address) as connection, connection.cursor() as cursor:
+            import pyarrow.parquet as pq
+
+            cursor.adbc_ingest("claims", pq.read_table(source, columns=["claim", "patient", *COLUMNS]), mode="create")
+            connection.commit()
+            cursor.execute("ANALYZE claims")
+            connection.commit()
+            started = time.perf_counter()
+            cursor.execute(f"CREATE TABLE copied AS SELECT {names} FROM claims")
+            connection.commit()
+            copy = time.perf_counter() - started
+            cursor.execute("DROP TABLE copied")
+            connection.commit()
+        seconds, peak, told = release(f"{address}#claims", f"{address}#release", COLUMNS, folder)
+    show("postgres", seconds, copy, peak, told)
