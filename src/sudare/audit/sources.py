@@ -124,9 +124,10 @@ class Release:
         with duckdb.connect() as connection:
             counted = self.count(names)
             connection.register("counted", counted.rename_columns([*(f"c{at}" for at in range(len(names))), "many"]))
-            cells = ", ".join(f"c{at}" for at in range(len(names)))
             halves = ", ".join(f"sum(CAST(md5_number_{half}(line) AS HUGEINT) * many)" for half in ("lower", "upper"))
-            line = f"CAST(row({cells}) AS VARCHAR)" if names else "''"
+            # each cell by its digest: their texts beside each other could be read in several ways
+            cells = [f"coalesce(md5(CAST(c{at} AS VARCHAR)), '-')" for at in range(len(names))]
+            line = f"concat({', '.join(cells)})" if names else "''"
             found = connection.execute(f"SELECT {halves}, sum(many) FROM (SELECT {line} AS line, many FROM counted)")
             return hashlib.sha256(repr((names, found.fetchall())).encode()).hexdigest()
 

@@ -19,7 +19,6 @@ verb                  what the database does
 
 from __future__ import annotations
 
-import datetime
 import json
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,11 +28,10 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.engines.batches import ROWS, Source, plain_batch, plain_schema
-from sudare.engines.dialects import Dialect, quoted
+from sudare.engines.dialects import Dialect, check_days, quoted
 from sudare.engines.places import Place
 from sudare.errors import AuditFailedError, DataError, Problem, TargetError
 
@@ -148,7 +146,7 @@ class Database:
         plain = [plain_batch(batch) for batch in found.select(range(len(names))).to_batches()]
         schema = plain_schema(found.schema).remove(len(names))
         cells = pa.Table.from_batches(plain, schema).rename_columns(list(names))
-        _check_days(cells)
+        check_days(cells)
         return Tally(cells, counts)
 
     def types(self, place: Place) -> list[pa.DataType]:
@@ -174,7 +172,7 @@ class Database:
             for batch in self.session.stream(f"SELECT {query} FROM {self.name(place)}{limit}", ROWS):
                 if len(batch):
                     plain = pa.RecordBatch.from_arrays(plain_batch(batch).columns, schema=kinds)
-                    _check_days(plain)
+                    check_days(plain)
                     yield plain
 
         return Source(kinds, rows, batches)
@@ -389,10 +387,10 @@ class Database:
 
     def place(self, draft: Place, target: Place, certificate: Mapping[str, Any]) -> None:
         """Give an audited release its name, with its certificate in a table beside it, all at once."""
-        paper, target = self._new(target), self._made(target)
+        paper, asked, target = self._new(target), target, self._made(target)
         target_paper = target.beside(CERTIFICATE)
         text = json.dumps(certificate, ensure_ascii=False)
-        with self._telling_of(target):
+        with self._telling_of(asked):
             self.session.load(self.name(paper), pa.table({COLUMN: [text]}), temporary=False)
             if self.exists(target_paper):
                 for old in (target, target_paper):
@@ -471,27 +469,6 @@ def open_database(place: Place, *, create: bool = False) -> Database:
     from sudare.engines.postgres import PostgresSession
 
     return Database(PostgresSession(place))
-
-
-_YEARS = datetime.date(1, 1, 1), datetime.date(9999, 12, 31)
-
-
-def _check_days(cells: pa.Table | pa.RecordBatch) -> None:
-    """Raise if there are days that no calendar has: databases know infinite ones, and years that Arrow cannot show."""
-    problems = []
-    for name, column in zip(cells.schema.names, cells.columns, strict=True):
-        kind = column.type
-        narrow = pa.types.is_timestamp(kind) and kind.unit == "ns"  # all of these are between the years 1677 and 2262
-        if narrow or not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)) or column.null_count == len(column):
-            continue
-        whole = column.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
-        first, last = (pa.scalar(day).cast(kind).cast(whole.type).as_py() for day in _YEARS)
-        edges = pc.min_max(whole).as_py()
-        if edges["min"] < first or edges["max"] > last:
-            what = "has infinite dates, or such before the year 1 or after 9999."
-            problems.append(Problem(f"column '{name}'", what, "replace them by others, or by nothing."))
-    if problems:
-        raise DataError(problems)
 
 
 def _numbered(shown: pa.Table) -> pa.Table:

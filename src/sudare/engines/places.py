@@ -69,9 +69,10 @@ def find_place(data: Any) -> Place | None:
             raise DataError(Problem(f"{scheme}://...", what, "use postgresql://host/database#schema.table."))
         address, _, name = rest.partition("#")
         address = f"{POSTGRES[0]}{address}"
-        # a # of a password has to be written as %23; what is shown must not have a part of it
-        where = _HIDDEN if "@" in name and "@" not in address else shown_address(address)
-        return Place("postgres", address, *_parts(name, where))
+        if "@" not in address and "@" in _PART.sub(lambda part: part.group(2) or "", name):
+            what = "a # of a password, or an @ of a table's name, is not written as an address has it."
+            raise DataError(Problem(_HIDDEN, what, 'write %23 for the #, and put the name in quotes: ...#"a@b".'))
+        return Place("postgres", address, *_parts(name, shown_address(address)))
     for mark in (*(at for at, sign in enumerate(text) if sign == "#"), len(text)):
         if text[:mark].lower().endswith(DUCKDB):
             return Place("duckdb", text[:mark], *_parts(text[mark + 1 :], Path(text[:mark]).name))

@@ -80,9 +80,22 @@ class PostgresSession:
         schema, _, table = name.rpartition(".") if not temporary else ("", "", name)
         with self._speaking(), self._connection.cursor() as cursor:
             cursor.adbc_ingest(
-                _plain(table), data, mode="create", temporary=temporary,
+                _plain(table), self._holdable(data), mode="create", temporary=temporary,
                 db_schema_name=_plain(schema) if schema else None,
             )  # fmt: skip
+
+    def _holdable(self, data: pa.Table | pa.RecordBatchReader) -> pa.Table | pa.RecordBatchReader:
+        """Return data in types that the driver takes for what they are, or raise."""
+        kinds = [_held(kind) for kind in data.schema.types]
+        if None in kinds:
+            what = "a column has a type that PostgreSQL has nothing like, such as lists of lists."
+            raise TargetError(Problem(self.shown, what, "leave it out, or write to a Parquet file."))
+        if kinds == data.schema.types:
+            return data
+        schema = pa.schema([pa.field(name, kind) for name, kind in zip(data.schema.names, kinds, strict=True)])
+        if isinstance(data, pa.Table):
+            return data.cast(schema)
+        return pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in data))
 
     def commit(self) -> None:
         """Let others see what was done."""
@@ -125,6 +138,22 @@ class PostgresSession:
             return DataError(Problem(self.shown, what, "leave it out, or cast it to another type first."))
         told = f" (SQLSTATE {state})" if state else ""
         return DataError(Problem(self.shown, f"the database refused it{told}."))
+
+
+def _held(kind: pa.DataType) -> pa.DataType | None:
+    """Return the type as which cells go to PostgreSQL; large numbers without a sign would come to have one there."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        inner = None if pa.types.is_nested(kind.value_type) else _held(kind.value_type)
+        return kind if inner == kind.value_type else inner and pa.list_(inner)
+    if pa.types.is_nested(kind):
+        return None
+    if pa.types.is_uint64(kind):
+        return pa.decimal128(20, 0)
+    if pa.types.is_date64(kind):
+        return pa.date32()
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        return pa.decimal128(kind.precision, kind.scale)
+    return kind
 
 
 def _plain(name: str) -> str:
