@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -88,10 +89,16 @@ print(taken)""")
 def postgres(source: Path, folder: Path) -> None:
     """From table to table, on a server that is started here."""
     from adbc_driver_postgresql import dbapi
-    from postgres_server import start
 
+    sys.path.insert(0, str(HERE.parent / "tests" / "engines"))
+    homes: Any = import_module("homes")
+    programs = homes.postgres_programs()
+    if programs is None:
+        print("| postgres | there is no server to start (Debian: apt-get install postgresql) |")
+        return
     names = ", ".join(COLUMNS)
-    with start({"shared_buffers": "1GB", "max_wal_size": "8GB"}) as server:
+    server = homes.Server(programs, {"shared_buffers": "1GB", "max_wal_size": "8GB"})
+    try:
         address = server.url("postgres")
         with dbapi.connect(address) as connection, connection.cursor() as cursor:
             import pyarrow.parquet as pq
@@ -107,4 +114,29 @@ def postgres(source: Path, folder: Path) -> None:
             cursor.execute("DROP TABLE copied")
             connection.commit()
         seconds, peak, told = release(f"{address}#claims", f"{address}#release", COLUMNS, folder)
+    finally:
+        server.stop()
     show("postgres", seconds, copy, peak, told)
+
+
+def main() -> None:
+    """Measure what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--only", nargs="+", choices=list(MEASURED), default=list(MEASURED))
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="sudare-bench-") as name:
+        folder = Path(name)
+        source = shared.claims(given.rows, folder)
+        small = shared.claims(20_000, folder)
+        release(str(small), str(folder / "release.parquet"), COLUMNS, folder)  # compiles the kernels
+        print(f"{given.rows:,} claims, {', '.join(COLUMNS)}, k = 10\n")
+        print("| engine | release | copy | ratio | target | peak memory | classes |\n|---|---|---|---|---|---|---|")
+        for engine in given.only:
+            MEASURED[engine](source, folder)
+
+
+MEASURED = {"duckdb": duckdb, "postgres": postgres}
+
+if __name__ == "__main__":
+    main()

@@ -163,7 +163,8 @@ def pairs(ps: Iterable[float], repeats: int, rows: int | None = None) -> Figures
     found: Figures = {}
     for p in ps:
         drawn = [perturbed(given, p, repeat) for repeat in range(repeats)]
-        found[str(p)] = lines = {}
+        lines: dict[str, Any] = {}
+        found[str(p)] = lines
         for names in tables:
             some = [given[name] for name in names]
             true, seen = counted(truth, some), np.stack([counted(codes, some) for codes in drawn])

@@ -146,7 +146,7 @@ class Server:
     LOCKED, PASSWORD = "locked", "Geheim-7t%2Fx"
     """A role that has to give a password, and that as an address has it."""
 
-    def __init__(self, programs: Path) -> None:
+    def __init__(self, programs: Path, more: dict[str, str] | None = None) -> None:
         self.programs = programs
         self.folder = Path(tempfile.mkdtemp(prefix="sudare-pg-"))
         root = os.geteuid() == 0
@@ -170,6 +170,7 @@ class Server:
             rules.write_text(f"local all {self.LOCKED} scram-sha-256\nlocal all all trust\n")
             settings = {"listen_addresses": "", "unix_socket_directories": self.folder, "fsync": "off"}
             settings |= {"shared_buffers": "32MB", "max_connections": "40", "log_min_messages": "fatal"}
+            settings |= more or {}
             flags = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
             self._do("pg_ctl", "-D", data, "-l", self.folder / "log", "-w", "-s", "-o", flags, "start")
             self.run(f"CREATE ROLE {self.LOCKED} LOGIN SUPERUSER PASSWORD 'Geheim-7t/x'")

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sudare.kernels import ordering, splits
-from sudare.methods.splitting import describe_axes
+from sudare.methods.axes import describe_axes
 from sudare.table import Column, Taxonomy
 
 MOST_TRACKED = 64 * ordering.WORDS

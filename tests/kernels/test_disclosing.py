@@ -596,7 +596,7 @@ def test_budgets_are_handed_down_in_proportion(seed):
     budget = int(random.integers(0, 100))
     line = np.array([10, 10 + sizes.sum(), budget, sizes.sum(), 5])
     lines = np.zeros((len(sizes), 5), np.int64)
-    scattering._new_lines(line, 4, sizes, np.zeros(len(sizes), np.bool_), lines, 0, len(sizes))
+    scattering.new_lines(line, 4, sizes, np.zeros(len(sizes), np.bool_), lines, 0, len(sizes))
     assert lines[:, 2].sum() == budget
     assert (np.abs(lines[:, 2] - budget * sizes / sizes.sum()) <= 1).all()
 

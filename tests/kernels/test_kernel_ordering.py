@@ -127,3 +127,15 @@ def test_numbers_with_very_many_values_are_cut_into_ranges(missing):
         assert left == sum(by_code[code] for code in inside)
         expected = left * cell_loss(column, inside) + (cluster.total - left) * cell_loss(column, outside)
         assert score == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("values", [ordering.BINS, ordering.BINS + 1])
+def test_whether_there_are_bins_depends_on_different_values_and_not_on_how_rows_are_grouped(values):
+    random = np.random.default_rng(values)
+    column = number_column("n", list(range(4 * ordering.BINS)))
+    codes = random.permutation(column.size)[:values].tolist()
+    once = Cluster([(code,) for code in codes], [3] * values, [column])
+    thrice = Cluster([(code,) for code in codes * 3], [1] * (3 * values), [column])
+    assert places_of(once, 0) == places_of(thrice, 0)
+    places, _ = places_of(once, 0)
+    assert (places == [{code} for code in sorted(codes)]) == (values == ordering.BINS)

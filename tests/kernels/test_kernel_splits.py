@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sudare.kernels import ordering, splits
-from sudare.methods.splitting import describe_axes
+from sudare.methods.axes import describe_axes
 
 from .naive import (
     Cluster,

@@ -23,7 +23,7 @@ import pytest
 import sudare
 from sudare.kernels import ordering, splits
 from sudare.methods import METHODS
-from sudare.methods.splitting import describe_axes
+from sudare.methods.axes import describe_axes
 from sudare.models import KAnonymity, Requirements
 from sudare.table import SUPPRESSED, Table, encode_column
 

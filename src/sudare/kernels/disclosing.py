@@ -113,6 +113,12 @@ def mark(node):
 
 
 @kernel
+def in_units(share):
+    """Return what showing a node of this share discloses, in whole units."""
+    return np.int64((1.0 - share) * UNIT)
+
+
+@kernel
 def _count(items, extra, cell, first, last, at, count, touched):
     """Count the records that hold each node; return how many nodes there are."""
     found = ZERO
@@ -179,13 +185,12 @@ def _settle(items, extra, cell, clusters, cluster, column, least, forest, space)
         return ZERO
     while True:
         found = _count(items, extra, cell, first, last, begin, count, touched)
-        rare = shared = ZERO
-        given = 0.0
+        rare = shared = given = ZERO
         for index in range(found):
             node = touched[index]
             if count[node] == last - first:
                 shared += 1
-                given += 1.0 - share[node]
+                given += in_units(share[node])
                 if share[node] > 0.0:
                     clusters[cluster, place + 3] |= mark(node)
             elif count[node] < least:
@@ -196,7 +201,7 @@ def _settle(items, extra, cell, clusters, cluster, column, least, forest, space)
         clusters[cluster, place + 1] = _sweep(
             items, extra, cell, first, last, begin, least, lift, parent, marks, count, stamp
         )
-        clusters[cluster, place + 2] += np.int64(given * UNIT)
+        clusters[cluster, place + 2] += given
         again = lift and rare > 0
         kept = ZERO
         for index in range(found):
@@ -253,6 +258,40 @@ def lift_all(items, extra, cell, clusters, column, forest, space):
 
 
 @kernel
+def rank_items(found, total, budget, least, beta, alone, space):
+    """Rank the items that ``space.touched`` lists by the records that hold them; return how many are ranked.
+
+    See :func:`rank_and_choose`; :func:`ranked_item` tells which they are.
+    """
+    count, touched = space.held, space.touched
+    keys, order = space.keys, space.order
+    theta = max(beta * total - SLACK * total, float(least))
+    ranked = ZERO
+    for index in range(found):
+        held = count[touched[index]]
+        if held >= theta:
+            # most frequent first, ties by code: one key for both, so that equal frequencies sort by code
+            keys[ranked] = (total - held) * (len(count) + 1) + touched[index]
+            order[ranked] = ranked
+            ranked += 1
+    sort_stable(keys, order, space.spare, ranked)
+    if not alone:
+        return ranked
+    for index in range(ranked):
+        without = keys[order[index]] // (len(count) + 1)
+        if without >= least or without <= budget:
+            order[0] = order[index]
+            return np.int64(1)
+    return ZERO
+
+
+@kernel
+def ranked_item(index, space):
+    """Return the item of a rank."""
+    return space.keys[space.order[index]] % (len(space.held) + 1)
+
+
+@kernel
 def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, forest, space, chosen, out, result):
     """Tidy each cluster, rank its hidden items, and let each record choose the best-ranked one it holds.
 
@@ -262,7 +301,6 @@ def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, fo
     items are listed in ``out``, cluster after cluster, up to ``result.ends``.
     """
     count, rank, touched = space.held, space.rank, space.touched
-    keys, order, spare = space.keys, space.order, space.spare
     at = ZERO
     for cluster in range(len(clusters)):
         first, last, budget = clusters[cluster, 0], clusters[cluster, 1], clusters[cluster, 2]
@@ -273,30 +311,12 @@ def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, fo
         if total < least or clusters[cluster, place + 1] == 0:
             continue
         found = _settle(items, extra, cell, clusters, cluster, column, least, forest, space)
-        theta = max(beta * total - SLACK * total, float(least))
-        ranked = ZERO
-        for index in range(found):
-            held = count[touched[index]]
-            if held >= theta:
-                # most frequent first, ties by code: one key for both, so that equal frequencies sort by code
-                keys[ranked] = (total - held) * (len(count) + 1) + touched[index]
-                order[ranked] = ranked
-                ranked += 1
-        sort_stable(keys, order, spare, ranked)
-        if alone:
-            kept = ZERO
-            for index in range(ranked):
-                without = keys[order[index]] // (len(count) + 1)
-                if without >= least or without <= budget:
-                    order[0] = order[index]
-                    kept = np.int64(1)
-                    break
-            ranked = kept
+        ranked = rank_items(found, total, budget, least, beta, alone, space)
         for index in range(found):
             rank[touched[index]] = ranked
             count[touched[index]] = 0
         for index in range(ranked):
-            node = keys[order[index]] % (len(count) + 1)
+            node = ranked_item(index, space)
             rank[node] = index
             out.node[at + index] = node
             out.records[at + index] = 0
@@ -382,6 +402,12 @@ def resolve(clusters, which, least, join, weight, share, lost, out, valid, resul
 
 
 @kernel
+def portions_hidden(disclosed, had):
+    """Return which share of so many items a record hides that discloses so much, in whole units."""
+    return np.floor(max(1.0 - disclosed / had, 0.0) * PORTION)
+
+
+@kernel
 def hidden_share(extra, cell, clusters, column):
     """Return, for each cluster, the sum over its records of the share of their items that is not disclosed."""
     found = np.zeros(len(clusters), np.float64)
@@ -390,7 +416,7 @@ def hidden_share(extra, cell, clusters, column):
         for row in range(clusters[cluster, 0], clusters[cluster, 1]):
             had = np.int64(extra[row, cell] >> np.uint32(HIDDEN))
             if had > 0:
-                found[cluster] += np.floor(max(1.0 - disclosed / had, 0.0) * PORTION)
+                found[cluster] += portions_hidden(disclosed, had)
         found[cluster] /= PORTION
     return found
 

@@ -24,12 +24,14 @@ An attribute with more categories than that in a cluster counts as unchanged by 
 """
 
 BINS = 1024
-"""Thresholds of a number that are scored at most: a cluster with more atoms and values than that is cut into bins.
+"""Thresholds of a number that are scored at most: a cluster with more different values than that is cut into bins.
 
 The bins are ranges of equally many codes, so that a threshold is at most a thousandth of the cluster's values off.
 """
 
 kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
+part_of_kernel: Any = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+"""What several kernels share for small clusters: a call costs more there than the work, so it is compiled into each."""
 
 
 class Axes(NamedTuple):
@@ -171,15 +173,10 @@ def order_values(rows, amounts, first, last, a, by_code, axes, buffers, at):
     Fills ``lookup`` (code to place) for the codes that occur and ``table[at + place]`` (records per place).
     """
     # arrays are taken out of their bundles before loops: numba counts references each time one is
-    stamp, amount, lookup, present = buffers.stamp, buffers.amount, buffers.lookup, buffers.present
+    stamp, amount, present = buffers.stamp, buffers.amount, buffers.present
     base = axes.start[a]
+    most = BINS if axes.kind[a] == NUMBER else axes.start[a + 1] - base
     low, high = np.int64(rows[first, a]), np.int64(rows[first, a])
-    if axes.kind[a] == NUMBER and last - first > BINS:
-        for row in range(first, last):
-            code = np.int64(rows[row, a])
-            low, high = min(low, code), max(high, code)
-        if high - low >= BINS:
-            return _order_in_bins(rows, amounts, first, last, a, low, high, lookup[base:], buffers.table[at:])
     buffers.visit[0] += 1
     visit = buffers.visit[0]
     found = np.int64(0)
@@ -187,6 +184,8 @@ def order_values(rows, amounts, first, last, a, by_code, axes, buffers, at):
         code = np.int64(rows[row, a])
         where = base + code
         if stamp[where] != visit:
+            if found == most:
+                return _order_in_bins(rows, amounts, first, last, a, buffers.lookup[base:], buffers.table[at:])
             stamp[where] = visit
             amount[where] = 0
             present[at + found] = code
@@ -194,22 +193,32 @@ def order_values(rows, amounts, first, last, a, by_code, axes, buffers, at):
             low, high = min(low, code), max(high, code)
         amount[where] += amounts[row]
     if found == 1:
-        lookup[base + low] = 0
+        buffers.lookup[base + low] = 0
         buffers.table[at] = amount[base + low]
         return found
     if high - low < 4 * found:  # dense: walking the range is cheaper than sorting
         found = np.int64(0)
         for code in range(low, high + 1):
-            if buffers.stamp[base + code] == visit:
-                buffers.present[at + found] = code
+            if stamp[base + code] == visit:
+                present[at + found] = code
                 found += 1
     else:
         for index in range(found):
-            buffers.keys[index] = buffers.present[at + index]
+            buffers.keys[index] = present[at + index]
             buffers.order[index] = index
         sort_stable(buffers.keys, buffers.order, buffers.spare, found)
         for index in range(found):
-            buffers.present[at + index] = buffers.keys[buffers.order[index]]
+            present[at + index] = buffers.keys[buffers.order[index]]
+    return order_counted(found, a, by_code, axes, buffers, at)
+
+
+@part_of_kernel
+def order_counted(found, a, by_code, axes, buffers, at):
+    """Put values that were counted in order; return how many places there are.
+
+    There are ``found`` of them, more than one, ascending from ``present[at]``; ``amount`` says how many have each.
+    """
+    base = axes.start[a]
     places = found
     for index in range(found):
         code = buffers.present[at + index]
@@ -220,6 +229,7 @@ def order_values(rows, amounts, first, last, a, by_code, axes, buffers, at):
         return places
     if axes.kind[a] == TREE:  # codes below one child of the lowest common node share a place
         levels, path = axes.levels[a], axes.path_start[a]
+        low, high = np.int64(buffers.present[at]), np.int64(buffers.present[at + found - 1])
         depth = 1
         while axes.path[path + low * levels + depth] == axes.path[path + high * levels + depth]:
             depth += 1
@@ -249,11 +259,22 @@ def order_values(rows, amounts, first, last, a, by_code, axes, buffers, at):
 
 
 @kernel
-def _order_in_bins(rows, amounts, first, last, a, low, high, lookup, table):
-    """Order a number that has very many values in the cluster by ranges of codes instead."""
+def bin_width(low, high):
+    """Return the logarithm of how many codes share a bin, where those from low to high go into BINS of them."""
     shift = np.int64(0)
     while (high - low) >> shift >= BINS:
         shift += 1
+    return shift
+
+
+@kernel
+def _order_in_bins(rows, amounts, first, last, a, lookup, table):
+    """Order a number that has very many values in the cluster by ranges of codes instead."""
+    low, high = np.int64(rows[first, a]), np.int64(rows[first, a])
+    for row in range(first, last):
+        code = np.int64(rows[row, a])
+        low, high = min(low, code), max(high, code)
+    shift = bin_width(low, high)
     inside = np.zeros(BINS, np.int64)
     for row in range(first, last):
         inside[(np.int64(rows[row, a]) - low) >> shift] += amounts[row]

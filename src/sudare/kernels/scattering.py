@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.disclosing import EACH, FIXED, UNIT, mark
+from sudare.kernels.disclosing import EACH, FIXED, HIDDEN, in_units, mark
 from sudare.kernels.ordering import NONE, ZERO, goes_left, kernel, order_values, sort_stable
 
 
@@ -172,19 +172,18 @@ def scatter(rows, extra, items, clusters, way, part, cells, share, family, lines
         if len(at) < count:
             at = np.zeros(2 * count, np.int64)
         first, last = clusters[cluster, 0], clusters[cluster, 1]
-        _new_lines(clusters[cluster], FIXED + EACH * sets, records, left_out, lines, base, count)
+        new_lines(clusters[cluster], FIXED + EACH * sets, records, left_out, lines, base, count)
         disclosing = way[cluster] - 1  # the column whose items are disclosed, if it is one
         for column in range(sets):
             cell, place = cells[column], FIXED + EACH * column
-            for child in range(count):
-                lines[base + child, place + 1] = 0
-                lines[base + child, place + 2] = clusters[cluster, place + 2]
-                lines[base + child, place + 3] = clusters[cluster, place + 3]
-                if column == disclosing and nodes[base + child] >= 0:
-                    lost = share[column, nodes[base + child]]
-                    lines[base + child, place + 2] += np.int64((1.0 - lost) * UNIT)
-                    if lost > 0.0:
-                        lines[base + child, place + 3] |= mark(nodes[base + child])
+            for child in range(base, base + count):
+                inherit(
+                    clusters[cluster],
+                    place,
+                    nodes[child] if column == disclosing else NONE,
+                    share[column],
+                    lines[child],
+                )
             if clusters[cluster, place + 1] == 0:
                 for child in range(count):
                     lines[base + child, place] = clusters[cluster, place]
@@ -239,7 +238,19 @@ def _move(matrix, places, spare, first, last):
 
 
 @kernel
-def _new_lines(cluster, tail, records, left_out, lines, base, count):
+def inherit(cluster, place, node, share, line):
+    """Write what a child discloses of the item-set column at ``place`` of the lines; ``node`` is new, unless -1."""
+    line[place + 1] = 0
+    line[place + 2] = cluster[place + 2]
+    line[place + 3] = cluster[place + 3]
+    if node >= 0:
+        line[place + 2] += in_units(share[node])
+        if share[node] > 0.0:
+            line[place + 3] |= mark(node)
+
+
+@kernel
+def new_lines(cluster, tail, records, left_out, lines, base, count):
     """Write where the rows of the children are, and hand the budget down in proportion to their records.
 
     What stands in the line from ``tail`` on is handed down as it is.
@@ -264,3 +275,29 @@ def _new_lines(cluster, tail, records, left_out, lines, base, count):
             upto = budget * before // kept
             lines[child, 2] = upto - spent
             spent = upto
+
+
+@kernel
+def fill_hidden(offsets, given, bounds, begin, codes, nodes, lookup, stamp, extra, cell, items, at, runs):
+    """List the hidden items of records that are in several clusters, those of cluster c from row ``bounds[c]`` on.
+
+    An item of cluster c whose code is at i of ``codes[begin[c] : begin[c + 1]]`` is hidden as ``nodes[i]``, each node
+    once per record; all others are not. They go to ``items``, from ``at`` on; ``extra`` gets the numbers of records,
+    ``runs[c]`` where those of a cluster begin and how many there are. ``lookup`` is -1 throughout, ``stamp`` 0 before.
+    """
+    for cluster in range(len(bounds) - 1):
+        runs[cluster, 0] = at
+        for index in range(begin[cluster], begin[cluster + 1]):
+            lookup[codes[index]] = nodes[index]
+        for row in range(bounds[cluster], bounds[cluster + 1]):
+            mine = at
+            for index in range(offsets[row], offsets[row + 1]):
+                node = lookup[np.int64(given[index])]
+                if node >= 0 and stamp[node] != row + 1:
+                    stamp[node] = row + 1
+                    items[at] = node
+                    at += 1
+            extra[row, cell] = np.uint32(offsets[row + 1] - offsets[row]) << np.uint32(HIDDEN) | np.uint32(at - mine)
+        for index in range(begin[cluster], begin[cluster + 1]):
+            lookup[codes[index]] = -1
+        runs[cluster, 1] = at - runs[cluster, 0]

@@ -113,6 +113,13 @@ def _join(active, span, target, line, one, first, other, second):
 
 
 @kernel
+def too_small(cluster, least):
+    """Say whether the numbers of a cluster, its records and its budget, forbid any split."""
+    budget, total = cluster[2], cluster[3]
+    return total < 2 * least and (budget == 0 or total <= least)
+
+
+@kernel
 def score_cluster(rows, amounts, cluster, least, mode, only, axes, buffers, out, at_out, before):
     """List the splits of one cluster whose sides have at least ``least`` records; return how many there are.
 
@@ -122,43 +129,72 @@ def score_cluster(rows, amounts, cluster, least, mode, only, axes, buffers, out,
     before any split (LEAST_LOSS).
     """
     before[0] = 0.0
-    first, last, budget, total = cluster[0], cluster[1], cluster[2], cluster[3]
-    if total < 2 * least and (budget == 0 or total <= least):
+    first, last = cluster[0], cluster[1]
+    if too_small(cluster, least):
         return ZERO
     attributes = rows.shape[1]
     places = np.empty(attributes, np.int64)
-    offset = np.empty(attributes, np.int64)
-    span = np.zeros(attributes, np.int64)
-    active = np.empty(attributes, np.int64)
-    actives = np.int64(0)
     at = np.int64(0)
     for a in range(attributes):
-        offset[a] = at
         places[a] = order_values(rows, amounts, first, last, a, mode == MEDIAN, axes, buffers, at)
-        if axes.kind[a] == SET and places[a] <= 64 * WORDS:
+        if places[a] > 1:
+            at += places[a]
+    span, offset, active = lay_out(places, axes.kind)
+    whole_low = np.empty(attributes, np.int32)
+    whole_high = np.empty(attributes, np.int32)
+    if len(active) == 0:
+        return ZERO
+    if mode == LEAST_LOSS:
+        cover_places(rows, first, last, axes, buffers, active, span, offset, at)
+    else:
+        for index in range(len(active)):
+            b = active[index]
+            whole_low[b], whole_high[b] = rows[first, b], rows[first, b]
+        for row in range(first, last):
+            for index in range(len(active)):
+                b = active[index]
+                code = np.int32(rows[row, b])
+                whole_low[b], whole_high[b] = min(whole_low[b], code), max(whole_high[b], code)
+    return score_places(
+        cluster, least, mode, only, axes, buffers, places, span, offset, active, whole_low, whole_high, out, at_out,
+        before,
+    )  # fmt: skip
+
+
+@kernel
+def lay_out(places, kind):
+    """Return how the places of all attributes of a cluster stand one after the other.
+
+    That is: the words of bits that each set needs (0: too many), where its places begin, and which attributes have
+    more than one, the only ones that take room.
+    """
+    attributes = len(places)
+    span = np.zeros(attributes, np.int64)
+    offset = np.empty(attributes, np.int64)
+    active = np.empty(attributes, np.int64)
+    actives, at = ZERO, ZERO
+    for a in range(attributes):
+        offset[a] = at
+        if kind[a] == SET and places[a] <= 64 * WORDS:
             span[a] = (places[a] + 63) // 64
         if places[a] > 1:
             active[actives] = a
             actives += 1
             at += places[a]
-    active = active[:actives]
-    if actives == 0:
-        return ZERO
+    return span, offset, active[:actives]
+
+
+@kernel
+def score_places(
+    cluster, least, mode, only, axes, buffers, places, span, offset, active, low, high, out, at_out, before
+):
+    """List the splits of a cluster whose places are in order: ``table`` has their records.
+
+    ``at_place`` has what they cover (LEAST_LOSS), ``low`` and ``high`` the ends of what the cluster covers (others).
+    """
+    budget, total = cluster[2], cluster[3]
     if mode != LEAST_LOSS:
-        whole_low = np.empty(attributes, np.int32)
-        whole_high = np.empty(attributes, np.int32)
-        for index in range(actives):
-            b = active[index]
-            whole_low[b], whole_high[b] = rows[first, b], rows[first, b]
-        for row in range(first, last):
-            for index in range(actives):
-                b = active[index]
-                code = np.int32(rows[row, b])
-                whole_low[b], whole_high[b] = min(whole_low[b], code), max(whole_high[b], code)
-        return _score_widest(
-            total, least, mode, only, axes, buffers, active, places, offset, whole_low, whole_high, out, at_out
-        )
-    _cover_places(rows, first, last, axes, buffers, active, span, offset, at)
+        return _score_widest(total, least, mode, only, axes, buffers, active, places, offset, low, high, out, at_out)
     a = active[0]
     _clear(active, span, buffers.sides, 0)
     for place in range(places[a]):
@@ -170,7 +206,7 @@ def score_cluster(rows, amounts, cluster, least, mode, only, axes, buffers, out,
 
 
 @kernel
-def _cover_places(rows, first, last, axes, buffers, active, span, offset, places):
+def cover_places(rows, first, last, axes, buffers, active, span, offset, places):
     """Find what the records at each place of each attribute cover of all attributes, in one pass over the rows."""
     low, high, bits = buffers.at_place.low, buffers.at_place.high, buffers.at_place.bits
     lookup, start, kind = buffers.lookup, axes.start, axes.kind
@@ -342,24 +378,30 @@ def score_splits(rows, amounts, clusters, least, mode, only, axes, buffers, room
             at += found
             ends[cluster] = at
             continue
-        best.attribute[cluster] = -1
-        chosen = 0
-        for index in range(found):
-            if room.score[index] < room.score[chosen]:
-                chosen = index
-        if found:
-            _put(
-                best,
-                cluster,
-                room.score[chosen],
-                np.int64(room.attribute[chosen]),
-                np.int64(room.place[chosen]),
-                np.int64(room.shape[chosen]),
-                np.int64(room.drop[chosen]),
-                room.left[chosen],
-            )
+        keep_best(room, found, best, cluster)
         ends[cluster] = cluster + 1
     return ends
+
+
+@kernel
+def keep_best(room, found, best, cluster):
+    """Put the first of the best of the ``found`` splits into ``best``, at the cluster's number."""
+    best.attribute[cluster] = -1
+    chosen = 0
+    for index in range(found):
+        if room.score[index] < room.score[chosen]:
+            chosen = index
+    if found:
+        _put(
+            best,
+            cluster,
+            room.score[chosen],
+            np.int64(room.attribute[chosen]),
+            np.int64(room.place[chosen]),
+            np.int64(room.shape[chosen]),
+            np.int64(room.drop[chosen]),
+            room.left[chosen],
+        )
 
 
 @kernel

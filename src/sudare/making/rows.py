@@ -12,6 +12,7 @@ from sudare import engines
 from sudare import memory as sizes
 from sudare.checking import check_out
 from sudare.engines import Place
+from sudare.making.abilities import check_database
 from sudare.making.asked import Asked, Made
 from sudare.making.targets import FileTarget, TableTarget
 from sudare.policy import Policy
@@ -27,6 +28,8 @@ def make_from_rows(asked: Asked) -> Made:
     path = asked.target if isinstance(asked.target, Path) else None
     if path is not None:
         check_out(path, asked.data, asked.given, checked)
+    elif asked.target is not None:
+        check_database(str(asked.method["name"]))
     with ExitStack() as undo:
         folder = undo.enter_context(private_folder(path.parent if path else None))
         with asked.timed("read"):

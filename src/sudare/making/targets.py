@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sudare.audit import AuditReport, Elsewhere, audit_release
 from sudare.engines import Database, Place
-from sudare.errors import UnsupportedError
+from sudare.making.abilities import check_database
 from sudare.policy import Policy
 from sudare.release import Rows, is_text, place, second_table, write_batches
 
@@ -94,7 +94,7 @@ class TableTarget:
     ) -> None:
         """Make a table of the rows."""
         if second is not None:
-            raise no_second_table()
+            check_database("anatomy")
         done = 0
 
         def told() -> Any:
@@ -132,9 +132,3 @@ def counted(database: Database, place: Place, where: str) -> Elsewhere:
 
     types = tuple(database.types(place))
     return Elsewhere(where, tuple(schema.names), types, lambda names: count(tuple(names)))
-
-
-def no_second_table() -> UnsupportedError:
-    """Return what is said of a method whose release is two files."""
-    what = "anatomy makes a release of two files, and does not write to a database."
-    return UnsupportedError(what, hint="write to a file, or use dummies.")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sudare.kernels import neighbours
 from sudare.kernels.covers import Space
 from sudare.kernels.ordering import NUMBER, SET, TREE
-from sudare.methods.splitting import describe_axes
+from sudare.methods.axes import describe_axes
 from sudare.models import LDiversity, Requirements
 from sudare.table import Column, Table, find_atoms
 

@@ -14,7 +14,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from sudare.kernels import disclosing as kernel
 from sudare.kernels import scattering, splits
-from sudare.methods.splitting import Ints, Job, Level, Worker
+from sudare.methods.splitting import Ints, Job, Level, Start, Worker
+from sudare.models import Requirements
 from sudare.progress import Listener
 from sudare.table import ItemSets, Partition, Table, chunks
 
@@ -40,19 +41,30 @@ class SetJob(Job):
 
     choices: Choices
 
-    def fill(self, table: Table) -> None:
-        """Fill the rows and the items; equal records stay apart, for with item sets there are few of them."""
+    def describe(self, table: Table, requirements: Requirements, mode: int) -> None:
+        """Note what does not depend on the records but on what they may hold."""
+        super().describe(table, requirements, mode)
         self.sets = list(table.sets.values())
-        self.cells = np.arange(len(self.sets)) + 1 + len(self.tallied)
-        self.fill_records(len(self.sets))
         self.forests = [_forest(column) for column in self.sets]
         nodes = max((len(forest.share) for forest in self.forests), default=1)
-        kind = np.uint16 if nodes < 1 << 16 else np.uint32
         self.shares = np.zeros((max(len(self.sets), 1), nodes))
+        for index, forest in enumerate(self.forests):
+            self.shares[index, : len(forest.share)] = forest.share
+        self.weights = np.array([column.weight for column in self.sets])
+
+    def fill(self, table: Table) -> None:
+        """Fill the rows and the items; equal records stay apart, for with item sets there are few of them."""
+        self.cells = np.arange(len(self.sets)) + 1 + len(self.tallied)
+        self.fill_records(len(self.sets))
+        kind = np.uint16 if self.shares.shape[1] < 1 << 16 else np.uint32
         self.begin = np.concatenate(([0], np.cumsum([len(column.items) for column in self.sets]))).astype(np.int64)
         self.items = self.storage.empty(int(self.begin[-1]), kind)
-        for index, (column, forest) in enumerate(zip(self.sets, self.forests, strict=True)):
-            self.shares[index, : len(forest.share)] = forest.share
+        self.ranks = self.storage.empty((len(self.sets), self.records), kind)
+        self.part = self.storage.empty(self.records, kind)
+        if self.start is not None:
+            self._fill_hidden(self.start)
+            return
+        for index, column in enumerate(self.sets):
             region = self.items[self.begin[index] : self.begin[index + 1]]
             for part in chunks(len(region)):
                 codes = column.items[part]
@@ -60,12 +72,26 @@ class SetJob(Job):
             for part in chunks(self.records):
                 held = np.diff(column.offsets[part.start : part.stop + 1]).astype(np.uint32)
                 self.extra[part, self.cells[index]] = held << np.uint32(kernel.HIDDEN) | held
-        self.ranks = self.storage.empty((len(self.sets), self.records), kind)
-        self.part = self.storage.empty(self.records, kind)
-        self.weights = np.array([column.weight for column in self.sets])
+
+    def _fill_hidden(self, start: Start) -> None:
+        """Fill the items with those that the clusters of the start still hide, as the nodes that they are by now."""
+        bounds = np.searchsorted(start.of_row, np.arange(len(start.lines) + 1))
+        self.hidden_runs = np.zeros((len(start.lines), len(self.sets), 2), dtype=np.int64)
+        for index, (column, (begin, codes, nodes)) in enumerate(zip(self.sets, start.hidden, strict=True)):
+            scattering.fill_hidden(
+                column.offsets, column.items, bounds, begin, codes, nodes, np.full(column.size, -1, np.int64),
+                np.zeros(self.shares.shape[1], np.int64), self.extra, self.cells[index], self.items,
+                self.begin[index], self.hidden_runs[:, index],
+            )  # fmt: skip
 
     def root(self) -> Ints:
-        """Return the line of the cluster that holds everything."""
+        """Return the line of the cluster that holds everything, or the lines of those that there are at the start."""
+        if self.start is not None:
+            lines = super().root()
+            for index in range(len(self.sets)):
+                place = kernel.FIXED + kernel.EACH * index
+                lines[:, place : place + 2] = self.hidden_runs[:, index]
+            return lines
         line = [0, self.records, self.budget, self.records]
         for index in range(len(self.sets)):
             line += [int(self.begin[index]), int(self.begin[index + 1] - self.begin[index]), 0, 0]
@@ -124,7 +150,7 @@ def _forest(column: ItemSets) -> kernel.Forest:
 
 
 @dataclass
-class _Offer:
+class Offer:
     """What disclosing items of one column would do to each cluster."""
 
     parts: kernel.Parts
@@ -145,6 +171,10 @@ class SetWorker(Worker):
 
     def split(self, clusters: Ints, only: int = -1) -> Level:
         """Part each cluster once, where that can be done; ``only`` names the one attribute to be specialized."""
+        return self._carry_out(clusters, *self.decide(clusters, only))
+
+    def decide(self, clusters: Ints, only: int = -1) -> tuple[Ints, splits.Splits, list[Offer | None]]:
+        """Return the way that each cluster is parted, -1 if it is not, and what the ways are."""
         job = self.job
         singles = len(job.columns)
         chosen, before = splits.splits(len(clusters)), np.zeros(len(clusters))
@@ -159,9 +189,9 @@ class SetWorker(Worker):
         way = _best(worth)
         if not job.requirements.only_rows:
             self._keep_requirements(clusters, worth, way, offers)
-        return self._carry_out(clusters, way, chosen, offers)
+        return way, chosen, offers
 
-    def _offer(self, clusters: Ints, index: int) -> _Offer:
+    def _offer(self, clusters: Ints, index: int) -> Offer:
         """Let the records of each cluster choose among the hidden items of one column."""
         job, least = self.job, self.job.requirements.least_rows
         hidden = clusters[:, kernel.FIXED + kernel.EACH * index + 1]
@@ -172,10 +202,10 @@ class SetWorker(Worker):
             job.items, job.extra, job.cells[index], clusters, index, least, job.choices.beta, job.choices.alone,
             job.forests[index], self.desks[index], job.ranks[index], parts, result,
         )  # fmt: skip
-        return _Offer(parts, result, np.ones(most, dtype=np.bool_), np.zeros(0))
+        return Offer(parts, result, np.ones(most, dtype=np.bool_), np.zeros(0))
 
     def _worth(
-        self, clusters: Ints, chosen: splits.Splits, before: Reals, offers: list[_Offer | None]
+        self, clusters: Ints, chosen: splits.Splits, before: Reals, offers: list[Offer | None]
     ) -> NDArray[np.float64]:
         """Return what each way to part each cluster is worth, -inf for one that cannot be gone.
 
@@ -203,7 +233,8 @@ class SetWorker(Worker):
             bits = inside * np.log2(total / inside) + (total - inside) * np.log2(total / (total - inside))
             gain = before[possible] - chosen.score[possible]
             if job.mode != splits.LEAST_LOSS:
-                gain, bits = total * self._widest(clusters[possible]), total
+                loss = self.single_losses(clusters[possible]) * job.axes.weight
+                gain, bits = total * loss.max(axis=1), total
             bits = np.where(chosen.drop[possible] == splits.KEEP, bits, 0.0)
             worth[possible, 0] = gain / np.maximum(bits, 1e-9)
         return worth
@@ -211,16 +242,18 @@ class SetWorker(Worker):
     def losses(self, clusters: Ints) -> Reals:
         """Return the loss of each attribute in each cluster, over all its records and weighted; item sets come last."""
         job = self.job
-        singles = splits.losses(job.rows, clusters, job.axes, self.buffers) * clusters[:, 3:4] * job.axes.weight
-        sets = [
-            weight * kernel.hidden_share(job.extra, cell, clusters, index)
-            for index, (weight, cell) in enumerate(zip(job.weights, job.cells, strict=True))
-        ]
-        return np.concatenate([singles, *(loss[:, None] for loss in sets)], axis=1)
+        singles = self.single_losses(clusters) * clusters[:, 3:4] * job.axes.weight
+        return np.concatenate([singles, self.hidden_shares(clusters) * job.weights], axis=1)
 
-    def _widest(self, clusters: Ints) -> Reals:
-        loss = splits.losses(self.job.rows, clusters, self.job.axes, self.buffers)
-        return np.asarray((loss * self.job.axes.weight).max(axis=1))
+    def single_losses(self, clusters: Ints) -> Reals:
+        """Return the loss per record of each single-valued attribute in each cluster, not weighted."""
+        return np.asarray(splits.losses(self.job.rows, clusters, self.job.axes, self.buffers))
+
+    def hidden_shares(self, clusters: Ints) -> Reals:
+        """Return, for each cluster and item-set column, the sum over records of the share of items that is hidden."""
+        job = self.job
+        shares = [kernel.hidden_share(job.extra, cell, clusters, index) for index, cell in enumerate(job.cells)]
+        return np.stack(shares, axis=1) if shares else np.zeros((len(clusters), 0))
 
     def _disclosed(self, clusters: Ints) -> Reals:
         """Return the weighted share of items that the records of each cluster disclose by now, on average.
@@ -230,24 +263,24 @@ class SetWorker(Worker):
         """
         if not clusters[:, 2].any() and self.job.mode == splits.LEAST_LOSS:
             return np.zeros((len(clusters), len(self.job.sets)))
-        hidden = self.losses(clusters)[:, len(self.job.columns) :]
+        hidden = self.hidden_shares(clusters) * self.job.weights
         return np.asarray(self.job.weights - hidden / np.maximum(clusters[:, 3:4], 1))
 
-    def _resolve(self, clusters: Ints, which: Ints, index: int, offer: _Offer, lost: Reals) -> None:
+    def _resolve(self, clusters: Ints, which: Ints, index: int, offer: Offer, lost: Reals) -> None:
         job = self.job
         kernel.resolve(
             clusters, which, job.requirements.least_rows, job.choices.join, float(job.weights[index]),
             job.shares[index], lost, offer.parts, offer.valid, offer.result,
         )  # fmt: skip
 
-    def _family(self, clusters: Ints, way: Ints, offers: list[_Offer | None]) -> scattering.Children:
+    def _family(self, clusters: Ints, way: Ints, offers: list[Offer | None]) -> scattering.Children:
         counts = np.where(way == 0, 2, 0)
         for index, offer in enumerate(offers):
             if offer is not None:
                 counts = np.where(way == 1 + index, offer.result.children, counts)
         return scattering.children(counts)
 
-    def _send(self, clusters: Ints, way: Ints, offers: list[_Offer | None], family: scattering.Children) -> None:
+    def _send(self, clusters: Ints, way: Ints, offers: list[Offer | None], family: scattering.Children) -> None:
         """Tell the records of clusters that disclose items which child they go to."""
         for index, offer in enumerate(offers):
             which = np.flatnonzero(way == 1 + index)
@@ -258,7 +291,7 @@ class SetWorker(Worker):
                 gone = which[offer.result.fate[which] == kernel.LEFT_OUT]
                 family.left_out[family.begin[gone + 1] - 1] = True
 
-    def _keep_requirements(self, clusters: Ints, worth: Reals, way: Ints, offers: list[_Offer | None]) -> None:
+    def _keep_requirements(self, clusters: Ints, worth: Reals, way: Ints, offers: list[Offer | None]) -> None:
         """Test the children of clusters that disclose items; what fails goes to the remainder.
 
         Where the remainder itself fails, the parts that gain least go to it, more and more of them. Where nothing is
@@ -309,7 +342,7 @@ class SetWorker(Worker):
         # all children are those of these clusters, in their order
         return np.asarray(job.requirements.holds(job.groups(family.records, distinct, listed)))
 
-    def _carry_out(self, clusters: Ints, way: Ints, chosen: splits.Splits, offers: list[_Offer | None]) -> Level:
+    def _carry_out(self, clusters: Ints, way: Ints, chosen: splits.Splits, offers: list[Offer | None]) -> Level:
         """Part the clusters; return what became of them."""
         job = self.job
         family = self._family(clusters, way, offers)
@@ -346,7 +379,7 @@ class SetWorker(Worker):
         self._spares[name] = found
         return found
 
-    def _climb(self, closed: Ints, offers: list[_Offer | None]) -> tuple[Ints, Ints]:
+    def _climb(self, closed: Ints, offers: list[Offer | None]) -> tuple[Ints, Ints]:
         """Replace what clusters that cannot be parted still hide by the nodes above; return those that are closed."""
         job = self.job
         again = np.zeros(len(closed), dtype=np.bool_)

@@ -21,6 +21,7 @@ from sudare.errors import PolicyUnmetError
 from sudare.kernels import ordering, sides
 from sudare.kernels import splits as kernel
 from sudare.kernels.classes import look_up, number_rows, tally_codes
+from sudare.methods.axes import describe_axes
 from sudare.methods.masking import masked
 from sudare.methods.tallying import refuse_item_sets, tallied
 from sudare.models import Groups, Histograms, Requirements
@@ -95,10 +96,42 @@ def _split_the_rest(
     return Partition(classes, found.count)
 
 
-class Job:
-    """One table being split: its rows in the order of their clusters, and what the kernels need to know of it."""
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Clusters that a job begins with, instead of one that holds everything: some of a larger table's.
 
-    def __init__(self, table: Table, requirements: Requirements, mode: int) -> None:
+    ``of_row`` says, ascending, which of them each record is in. ``lines`` has a line for each, as :meth:`Job.root`
+    would have it, but for where its rows and items are. Those that are ``final`` are classes already. ``hidden`` has,
+    for each item-set column, the codes of the items that are hidden and what each is by now, a node; first of all
+    where those of each cluster begin. ``totals`` are the histograms of the sensitive columns in the whole table, in
+    the order of the requirements.
+    """
+
+    of_row: NDArray[np.uint32]
+    lines: Ints
+    final: NDArray[np.bool_]
+    hidden: Sequence[tuple[Ints, Ints, Ints]]
+    totals: Sequence[Ints]
+
+
+class Job:
+    """One table being split: its rows in the order of their clusters, and what the kernels need to know of it.
+
+    With a ``start`` it is some clusters of a larger table that are split on, and against that table's distributions.
+    """
+
+    def __init__(self, table: Table, requirements: Requirements, mode: int, start: Start | None = None) -> None:
+        self.start = start
+        self.describe(table, requirements, mode)
+        self.of_row: NDArray[np.integer[Any]] | None = None
+        self.cluster_of: NDArray[np.integer[Any]] | None = start.of_row if start is not None else None
+        self.fill(table)
+        self.size = len(self.rows)
+        self.totals = list(start.totals) if start is not None else []
+        self.totals += [_totals(column) for column in self.tallied[len(self.totals) :]]
+
+    def describe(self, table: Table, requirements: Requirements, mode: int) -> None:
+        """Note what does not depend on the records but on what they may hold."""
         self.requirements, self.mode, self.records = requirements, mode, table.rows
         self.storage = table.storage
         self.columns = list(table.single.values())
@@ -106,28 +139,30 @@ class Job:
         if requirements.counts_subjects:
             assert table.subject is not None  # the policy was checked
             self.tallied.append(table.subject)
-        self.of_row: NDArray[np.integer[Any]] | None = None
-        self.fill(table)
         self.axes = describe_axes(self.columns, sum(column.weight for column in table.sets.values()))
-        self.places = ordering.most_places(self.axes.kind, np.diff(self.axes.start), len(self.rows))
-        self.totals = [_totals(column) for column in self.tallied]
         self.budget = requirements.budget(table.rows)
         self.stopped = False
 
     def fill(self, table: Table) -> None:
         """Fill the rows: one for each atom, or one for each record where atoms would be as many."""
         everything = [*self.columns, *self.tallied]
-        atoms = find_atoms([c.codes for c in everything], [c.size for c in everything], table.rows, table.storage)
-        width = len(self.columns)
+        codes, sizes = [c.codes for c in everything], [c.size for c in everything]
+        where = 0
+        if self.start is not None:  # records of different clusters stay apart, and atoms stand by cluster
+            codes, sizes, where = [self.start.of_row, *codes], [len(self.start.lines), *sizes], 1
+        atoms = find_atoms(codes, sizes, table.rows, table.storage)
+        width = where + len(self.columns)
         if atoms is None:
             self.fill_records(0)
             return
         self.of_row = atoms.of_row
-        self.rows = np.ascontiguousarray(atoms.codes[:, :width].astype(self._code_type))
+        self.rows = np.ascontiguousarray(atoms.codes[:, where:width].astype(self._code_type))
         self.amounts = atoms.count.astype(np.uint32)
         self.extra = np.empty((len(self.rows), 1 + len(self.tallied)), dtype=np.uint32)
         self.extra[:, 0] = np.arange(len(self.rows))
         self.extra[:, 1:] = atoms.codes[:, width:]
+        if where:
+            self.cluster_of = atoms.codes[:, 0]
 
     def fill_records(self, more: int) -> None:
         """Fill the rows with one for each record; leave room for ``more`` cells beside each."""
@@ -148,8 +183,13 @@ class Job:
         return np.uint16 if widest <= 1 << 16 else np.uint32
 
     def root(self) -> Ints:
-        """Return the line of the cluster that holds everything."""
-        return np.array([[0, len(self.rows), self.budget, self.records]], dtype=np.int64)
+        """Return the line of the cluster that holds everything, or the lines of those that there are at the start."""
+        if self.start is None or self.cluster_of is None:
+            return np.array([[0, len(self.rows), self.budget, self.records]], dtype=np.int64)
+        lines = self.start.lines.copy()
+        bounds = np.searchsorted(self.cluster_of, np.arange(len(lines) + 1))
+        lines[:, 0], lines[:, 1] = bounds[:-1], bounds[1:]
+        return lines
 
     def worker(self) -> Worker:
         """Return a new worker for this job."""
@@ -166,7 +206,8 @@ class Job:
 
     def most_splits(self, sizes: Ints) -> Ints:
         """Return how many splits clusters of these numbers of atoms have at most: two shapes, three ways to drop."""
-        return np.asarray(6 * np.minimum(sizes[:, None], self.places[None, :]).sum(axis=1) + 1)
+        places = ordering.most_places(self.axes.kind, np.diff(self.axes.start), self.size)
+        return np.asarray(6 * np.minimum(sizes[:, None], places[None, :]).sum(axis=1) + 1)
 
     def run(self, listener: Listener) -> Partition:
         """Split until nothing can be split; return the classes, numbered in the order of their rows.
@@ -177,9 +218,11 @@ class Job:
         count = max(1, min(os.cpu_count() or 1, 16)) if len(self.rows) > 4096 else 1
         block = min(max(len(self.rows) // (8 * count), 1 << 12), BLOCK)
         workers = [self.worker() for _ in range(count)]
-        finished: list[Level] = []
-        waiting: list[Ints] = []
         clusters = self.root()
+        done = self.start.final if self.start is not None else np.zeros(len(clusters), dtype=np.bool_)
+        finished = [Level(clusters[:0], clusters[done], clusters[:0])]
+        waiting = [clusters[:0]]
+        clusters = clusters[~done]
         listener("decide", 0.0, 1.0)
         with ThreadPoolExecutor(count) as pool:
             try:
@@ -270,8 +313,8 @@ class Worker:
     def __init__(self, job: Job) -> None:
         self.job = job
         heaviest = max((len(total) for total in job.totals), default=0)
-        self.buffers = ordering.scratch(job.axes, len(job.rows), heaviest)
-        self.room = kernel.splits(int(job.most_splits(np.array([len(job.rows)]))[0]))
+        self.buffers = ordering.scratch(job.axes, job.size, heaviest)
+        self.room = kernel.splits(int(job.most_splits(np.array([job.size]))[0]))
         self.counts = [np.zeros(len(total), np.int64) for total in job.totals]
 
     def finish(self, clusters: Ints) -> list[Level]:
@@ -395,43 +438,6 @@ class Worker:
                 holds[:, 1] | (some.drop == kernel.DROP_RIGHT)
             )
         return passed
-
-
-def describe_axes(columns: Sequence[Column], elsewhere: float = 0.0) -> ordering.Axes:
-    """Put the quasi-identifiers into the arrays that the kernels read; ``elsewhere`` is the weight of other columns."""
-    kinds, places, levels, path_starts, paths, shares = [], [], [], [], [], []
-    path_at = nodes_at = 0
-    for column in columns:
-        place = np.zeros(column.size)
-        path_starts.append(path_at)
-        levels.append(0)
-        if column.taxonomy is not None:
-            kinds.append(ordering.TREE)
-            path = column.taxonomy.path
-            levels[-1] = path.shape[1]
-            paths.append((path + nodes_at).reshape(-1))
-            shares.append(column.taxonomy.share)
-            path_at += path.size
-            nodes_at += len(column.taxonomy.parent)
-        elif column.positions is not None:
-            kinds.append(ordering.NUMBER)
-            span = column.domain or 1.0
-            place[: len(column.positions)] = (column.positions - column.positions[:1]) / span
-            place[len(column.positions) :] = 2.0  # so far off that any interval with it is as wide as it gets
-        else:
-            kinds.append(ordering.SET)
-        places.append(place)
-    return ordering.Axes(
-        kind=np.array(kinds, dtype=np.int8),
-        start=np.cumsum([0, *(column.size for column in columns)]).astype(np.int64),
-        place=np.concatenate(places) if places else np.zeros(0),
-        levels=np.array(levels, dtype=np.int64),
-        path_start=np.array(path_starts, dtype=np.int64),
-        path=np.concatenate(paths).astype(np.int32) if paths else np.zeros(0, np.int32),
-        share=np.concatenate(shares) if shares else np.zeros(0),
-        weight=np.array([column.weight for column in columns], dtype=np.float64),
-        elsewhere=np.array([float(elsewhere)]),
-    )
 
 
 def _totals(column: Column) -> Ints:
