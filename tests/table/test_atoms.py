@@ -54,3 +54,16 @@ def test_small_codes_share_one_type():
     assert find_atoms([np.array([0, 1], np.uint8), np.array([0, 70_000], np.uint32)], [2, 70_001], 2).codes.dtype == (
         np.uint32
     )
+
+
+@pytest.mark.parametrize("span", [3, 200])
+def test_runs_of_equal_records_make_the_same_atoms(span):
+    random = np.random.default_rng(1)
+    some = random.integers(0, span, (400, 3))
+    runs = random.integers(1, 9, 400)
+    columns = [codes.astype(np.uint16) for codes in np.repeat(some, runs, axis=0).T]
+    rows = int(runs.sum())
+    plain, joined = (find_atoms(columns, [span] * 3, rows, runs=given) for given in (None, runs))
+    assert (plain.codes == joined.codes).all()
+    assert (plain.count == joined.count).all()
+    assert (plain.of_row == joined.of_row).all()

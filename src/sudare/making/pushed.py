@@ -117,6 +117,7 @@ def _repeated(asked: Asked, atoms: engines.Tally) -> tuple[Table, Ints]:
         subject=None if encoded.subject is None else spread(encoded.subject),
         target=None if encoded.target is None else spread(encoded.target),
         context={name: spread(column) for name, column in encoded.context.items()},
+        runs=atoms.counts,
     ), owner
 
 

@@ -154,11 +154,12 @@ class Lattice:
 
     def _encode(self, table: Table) -> tuple[NDArray[np.integer[Any]], list[Axis], Grouped]:
         """Return the group of each record, the attributes, and the groups of untouched records."""
-        atoms = find_atoms([c.codes for c in self.columns], [c.size for c in self.columns], table.rows, table.storage)
+        codes: list[NDArray[Any]] = [column.codes for column in self.columns]
+        sizes = [column.size for column in self.columns]
+        atoms = find_atoms(codes, sizes, table.rows, table.storage, runs=table.runs)
         if atoms is None:
             of_row: NDArray[np.integer[Any]] | None = None
             rows = np.ones(table.rows, dtype=np.int64)
-            codes: list[NDArray[Any]] = [column.codes for column in self.columns]
         else:
             of_row, rows, codes = atoms.of_row, atoms.count, list(atoms.codes.T)
         cell_loss: Any = self.loss if self.separable else "gcp"

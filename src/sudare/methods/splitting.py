@@ -150,7 +150,7 @@ class Job:
         where = 0
         if self.start is not None:  # records of different clusters stay apart, and atoms stand by cluster
             codes, sizes, where = [self.start.of_row, *codes], [len(self.start.lines), *sizes], 1
-        atoms = find_atoms(codes, sizes, table.rows, table.storage)
+        atoms = find_atoms(codes, sizes, table.rows, table.storage, runs=table.runs)
         width = where + len(self.columns)
         if atoms is None:
             self.fill_records(0)

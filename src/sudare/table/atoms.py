@@ -36,15 +36,24 @@ class Atoms:
 
 
 def find_atoms(
-    columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: Sequence[int], rows: int, storage: Storage = MEMORY
+    columns: Sequence[NDArray[np.unsignedinteger[Any]]],
+    sizes: Sequence[int],
+    rows: int,
+    storage: Storage = MEMORY,
+    *,
+    runs: NDArray[np.int64] | None = None,
 ) -> Atoms | None:
     """Group records by all the given columns, whose numbers of codes are ``sizes``.
 
     Where there are not many more combinations of codes than records they are counted in a table of them, else keys are
     looked up. None where a sample of a large table shows that most records stand alone; the sample is taken by what
     records hold and not by where they are, so that their order makes no difference.
+
+    ``runs`` are the lengths of runs of equal records, where those stand together already.
     """
     sizes = [max(size, 1) for size in sizes]
+    if runs is not None and len(runs) <= WORTHWHILE * rows:
+        return _joined(columns, sizes, runs)
     span = 1
     for size in sizes:
         span *= size
@@ -53,6 +62,17 @@ def find_atoms(
     if rows > FEW and not _worthwhile(columns):
         return None
     return _gathered(columns, sizes, rows)
+
+
+def _joined(
+    columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: list[int], runs: NDArray[np.int64]
+) -> Atoms:
+    """Group the runs: each by its first record."""
+    first = np.cumsum(runs) - runs
+    found = _gathered([codes[first] for codes in columns], sizes, len(runs))
+    count = np.zeros(len(found.count), dtype=np.int64)
+    np.add.at(count, found.of_row, runs)
+    return Atoms(found.codes, count, np.repeat(found.of_row, runs))
 
 
 def _counted(

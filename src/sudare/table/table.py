@@ -21,7 +21,8 @@ class Table:
     ``carried`` are the columns that leave as they came (sensitive and insensitive ones), untouched. ``storage`` is
     where arrays of the table's size are to live. ``target`` is the class that the release is to help predict, for
     methods that ask for one; it is one of the carried columns. ``context`` are carried columns, too, whose codes a
-    method looks at although they leave as they came.
+    method looks at although they leave as they came. ``runs`` are the lengths of runs of records that agree on all
+    columns, where those are known to stand together.
     """
 
     rows: int
@@ -32,6 +33,7 @@ class Table:
     storage: Storage = MEMORY
     target: Column | None = None
     context: Mapping[str, Column] = field(default_factory=dict)
+    runs: NDArray[np.int64] | None = None
 
     def taken(self, rows: NDArray[np.int64]) -> Table:
         """Return some of the records, as far as methods look at them, with the same codes."""
