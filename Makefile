@@ -30,6 +30,7 @@ bench: $(VENV)/installed-for-tests
 	$(BIN)/python benchmarks/tds.py
 	$(BIN)/python benchmarks/clustering.py
 	$(BIN)/python benchmarks/drawing.py
+	$(BIN)/python benchmarks/risk.py
 
 clean:
 	rm -rf $(VENV) $(OUT) site

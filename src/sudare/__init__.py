@@ -31,12 +31,25 @@ _HOMES = {
     "explore": "sudare.api",
     "load_policy": "sudare.api",
     "parse_cell": "sudare.release.cells",
+    "risk": "sudare.api",
 }
 """Where each public name lives."""
 
 if TYPE_CHECKING:
     from sudare import datasets
-    from sudare.api import Release, anonymize, apply, audit, calibrate, compare, draft, estimate, explore, load_policy
+    from sudare.api import (
+        Release,
+        anonymize,
+        apply,
+        audit,
+        calibrate,
+        compare,
+        draft,
+        estimate,
+        explore,
+        load_policy,
+        risk,
+    )
     from sudare.audit import AuditReport
     from sudare.errors import SudareError
     from sudare.plan import Plan
@@ -60,6 +73,7 @@ __all__ = [
     "explore",
     "load_policy",
     "parse_cell",
+    "risk",
 ]
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sudare.compare import Comparison
     from sudare.estimate import Answer, By
     from sudare.methods.exploring import Exploration
+    from sudare.risk import Risk
 
 
 LOOKED_AT = 1_000_000
@@ -242,6 +243,36 @@ def compare(
     source, _ = read(data, checked)
     table = encode(source, checked, progress=progress or silent, target=target)
     return compare_ways(table, requirements_of(checked), ways, target=target, folds=folds, seed=seed, progress=progress)
+
+
+def risk(
+    data: Data,
+    policy: Policy | Mapping[str, Any] | str | Path,
+    *,
+    release: Any = None,
+    population: Data | None = None,
+    fraction: float | None = None,
+    columns: Sequence[str] | None = None,
+    target: str | None = None,
+    most_columns: int = 3,
+    model: bool = False,
+    seed: int = 0,
+    progress: Listener | None = None,
+) -> Risk:
+    """Measure how exposed the people of a table are, and with a ``release`` of it, what is left of that.
+
+    ``columns`` are what an intruder knows of a person, all quasi-identifiers if not given. ``release`` is a path, or
+    what :func:`anonymize` gave back; it has to be of this data, under this policy. The table may be a sample of a
+    ``population``, given as a table, or of which it is a ``fraction``. ``target`` is the column that the intruder wants
+    to infer, else every sensitive one is; with ``model`` also by a classifier (needs scikit-learn). Combinations of up
+    to ``most_columns`` columns are looked at. ``seed`` draws who is attacked where there are many.
+    """
+    from sudare.risking import risk_of
+
+    return risk_of(
+        data, load_policy(policy), release=release, population=population, fraction=fraction, columns=columns,
+        target=target, most_columns=most_columns, model=model, seed=seed, progress=progress,
+    )  # fmt: skip
 
 
 def _make(

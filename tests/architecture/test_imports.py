@@ -24,6 +24,8 @@ ROOMS = {
     "pram": TABLE | {"models", "pram"},
     "methods": TABLE | {"hierarchies", "models", "metrics", "pram", "methods"},
     "estimate": TABLE | {"hierarchies", "release", "estimate"},
+    "risk": TABLE | {"release", "risk"},
+    "risking": TABLE | {"engines", "policy", "reading", "release", "released", "risk"},
     "compare": TABLE | {"models", "metrics", "methods", "compare"},
     "engines": TABLE | {"engines"},
     "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},
@@ -54,7 +56,7 @@ OUTSIDE = {
     "rich": ("cli",),
     "yaml": ("policy", "hierarchies/", "audit/hierarchy", "draft/"),
     "pydantic": ("policy",),
-    "sklearn": ("compare/",),
+    "sklearn": ("compare/", "risk/inference"),
 }
 
 

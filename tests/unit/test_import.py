@@ -51,9 +51,11 @@ def test_verbs_keep_their_names():
     """A room is called audit, too; importing it must not take the verb's place."""
     import sudare.audit
     import sudare.draft
+    import sudare.risk
 
     assert callable(sudare.audit)
     assert callable(sudare.draft)
+    assert callable(sudare.risk)
     code = "import sudare, sudare.audit; assert callable(sudare.audit); sudare.anonymize; assert callable(sudare.audit)"
     assert "pyarrow" in loaded(code)
 

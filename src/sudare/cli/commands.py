@@ -223,6 +223,48 @@ def compare(
 
 
 @app.command()
+def risk(
+    data: DataArgument,
+    policy: PolicyOption,
+    release: Annotated[
+        str | None, typer.Option("--release", "-r", help="A release of DATA, with its certificate, to compare with.")
+    ] = None,
+    population: Annotated[
+        str | None, typer.Option("--population", help="A table of everybody whom DATA is a sample of, as for DATA.")
+    ] = None,
+    fraction: Annotated[
+        float | None, typer.Option("--fraction", help="The share of the population that DATA is; instead of a table.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="What the intruder knows: age,sex; else all quasi-identifiers.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", help="The column to infer; else every sensitive one.")
+    ] = None,
+    most_columns: Annotated[
+        int, typer.Option("--most-columns", help="Combinations of up to so many columns are looked at.")
+    ] = 3,
+    model: Annotated[bool, typer.Option("--model", help="Infer by a classifier, too (needs scikit-learn).")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Measure how exposed the people of a table are, and what a release of it leaves of that."""
+    with reporting(as_json):
+        from sudare import api
+
+        known = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+        with progress(quiet or as_json) as listener:
+            found = api.risk(
+                data, policy, release=release, population=population, fraction=fraction, columns=known, target=target,
+                most_columns=most_columns, model=model, progress=listener,
+            )  # fmt: skip
+        if as_json:
+            say(json.dumps(found.to_dict(), ensure_ascii=False))
+        elif not quiet:
+            say(str(found))
+
+
+@app.command()
 def audit(
     release: Annotated[str, typer.Argument(metavar="R", help="The release: a file, or a table as for DATA.")],
     policy: PolicyOption,

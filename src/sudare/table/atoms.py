@@ -64,9 +64,7 @@ def find_atoms(
     return _gathered(columns, sizes, rows)
 
 
-def _joined(
-    columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: list[int], runs: NDArray[np.int64]
-) -> Atoms:
+def _joined(columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: list[int], runs: NDArray[np.int64]) -> Atoms:
     """Group the runs: each by its first record."""
     first = np.cumsum(runs) - runs
     found = _gathered([codes[first] for codes in columns], sizes, len(runs))

@@ -1,0 +1,221 @@
+"""Wiring of the risk report: reads data, release and population, and checks that they belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sudare import engines
+from sudare.errors import DataError, ParameterError, Problem, did_you_mean
+from sudare.policy import ColumnSpec, Policy
+from sudare.progress import Listener, silent
+from sudare.reading import Data, Unseen, encode, read
+from sudare.release import is_text
+from sudare.released import Released, open_released
+from sudare.risk import (
+    MOST,
+    ReleaseView,
+    Risk,
+    Shown,
+    Votes,
+    assess,
+    check_installed,
+    from_groups,
+    from_sets,
+    from_values,
+    group_rows,
+    read_shown,
+)
+from sudare.table import Column, Table, encode_column
+
+LEAVES_QUASI = ("dummies", "anatomy", "pram")
+"""Methods whose releases show quasi-identifiers as values, and not as cells that cover them."""
+
+
+def risk_of(
+    data: Data,
+    policy: Policy,
+    *,
+    release: Any = None,
+    population: Data | None = None,
+    fraction: float | None = None,
+    columns: Sequence[str] | None = None,
+    target: str | None = None,
+    most_columns: int = 3,
+    model: bool = False,
+    seed: int = 0,
+    progress: Listener | None = None,
+) -> Risk:
+    """Measure the risk of a table, and of a release of it; see :func:`sudare.api.risk`."""
+    listener = progress or silent
+    known = _checked(policy, population, fraction, columns, target, most_columns, seed)
+    if model:
+        check_installed()
+    opened = None if release is None else open_released(release)
+    text = release is not None and _is_text(release)
+    if opened is not None:
+        _check_policy(opened, policy)
+    source, _ = read(data, policy)
+    targets = [target] if target is not None else [name for name in policy.sensitive if _single(source.schema, name)]
+    # records with values that a hierarchy lacks were left out, where the policy says so
+    unseen = Unseen() if policy.suppression.unseen == "suppress" else None
+    asked: dict[str, Any] = {"blanks_are_missing": text, "progress": listener, "also": targets, "unseen": unseen}
+    if population is None:
+        table, others = encode(source, policy, **asked), None
+    else:
+        own = source.table()
+        both = encode(_with_population(own, policy, population, known), policy, **asked)
+        table, others = both.taken(np.arange(own.num_rows)), both.taken(np.arange(own.num_rows, both.rows))
+    if opened is not None:
+        _check_rows(opened, table)
+    sensitive = {name: found for name in targets if (found := _column(table, name)) is not None}
+    view = None if opened is None else _view(opened, policy, table, sensitive, text)
+    return assess(
+        table, known, sensitive, release=view, population=others, fraction=fraction, most=most_columns, model=model,
+        seed=seed, progress=listener,
+    )  # fmt: skip
+
+
+def _checked(
+    policy: Policy, population: Any, fraction: Any, columns: Any, target: Any, most: Any, seed: Any
+) -> list[str]:
+    """Return what the intruder knows, or raise everything that is wrong with what was asked for."""
+    problems = []
+    known = policy.quasi if columns is None else list(dict.fromkeys(columns))
+    quasi = ", ".join(policy.quasi) or "none"
+    for name in known:
+        if name not in policy.quasi:
+            hint = did_you_mean(str(name), policy.quasi) or f"its quasi-identifiers are {quasi}."
+            problems.append(Problem("columns", f"'{name}' is not a quasi-identifier of the policy.", hint))
+    if not problems and len(known) < 2:
+        what = (
+            f"an intruder who knows {'one column' if known else 'no column'} combines nothing; got {known or 'none'}."
+        )
+        hint = "name two or more." if len(policy.quasi) > 1 else "give more columns of the policy the role quasi."
+        problems.append(Problem("columns", what.replace("[", "").replace("]", ""), hint))
+    if population is not None and fraction is not None:
+        problems.append(Problem("fraction", "cannot be given together with a population table, which tells it."))
+    if fraction is not None and (
+        isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction <= 1
+    ):
+        problems.append(Problem("fraction", f"is a number above 0, up to 1; got {fraction!r}."))
+    role = None if target is None or target not in policy.columns else policy.columns[target].role
+    if target is not None and role not in ("sensitive", "insensitive"):
+        able = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
+        hint = did_you_mean(str(target), able) or f"it has {', '.join(able) or 'none'}."
+        problems.append(Problem("target", f"'{target}' is not a sensitive or insensitive column of the policy.", hint))
+    if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= MOST:
+        problems.append(Problem("most_columns", f"is a whole number from 1 to {MOST}; got {most!r}."))
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        problems.append(Problem("seed", f"is a whole number from 0; got {seed!r}."))
+    if problems:
+        raise ParameterError(problems)
+    return known
+
+
+def _is_text(release: Any) -> bool:
+    """Say whether a release is a text file, where an empty field is a missing cell."""
+    path = release if isinstance(release, str | Path) else getattr(release, "path", None)
+    return path is not None and engines.find_place(release) is None and is_text(Path(path))
+
+
+def _check_policy(opened: Released, policy: Policy) -> None:
+    """Raise if a release was made under another policy."""
+    problems = []
+    hint = "give the policy that it was made under, from the same file."
+    if opened.certificate.get("policy_sha256") != policy.sha256:
+        problems.append(Problem("release", "was made under another policy than this one.", hint))
+    elif list(opened.certificate["columns"]["quasi"]) != policy.quasi:
+        problems.append(Problem("release", "has other quasi-identifiers than the policy.", hint))
+    absent = [name for name in policy.quasi if name not in opened.columns]
+    if absent and not problems:
+        problems.append(Problem("release", f"lacks the columns {', '.join(absent)}.", "is the file whole?"))
+    if problems:
+        raise DataError(problems)
+
+
+def _check_rows(opened: Released, table: Table) -> None:
+    """Raise if a release was made of another number of records."""
+    rows = opened.certificate.get("rows_in")
+    if rows != table.rows:
+        what = f"was made of {rows} records, and the data has {table.rows}."
+        raise DataError(Problem("release", what, "it is not a release of this data."))
+
+
+def _column(table: Table, name: str) -> Column | None:
+    """Return the codes of a sensitive or insensitive column, if it holds single values."""
+    return table.sensitive.get(name) or table.context.get(name)
+
+
+def _single(schema: pa.Schema, name: str) -> bool:
+    """Say whether a column holds single values that can be guessed."""
+    kind = schema.field(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return not (pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _with_population(own: pa.Table, policy: Policy, population: Data, known: Sequence[str]) -> pa.Table:
+    """Return a table with its population below it: encoded together they have the same codes for the same values."""
+    asked = policy.model_copy(update={"columns": {name: ColumnSpec(role="quasi") for name in known}})
+    there = read(population, asked)[0].table()
+    cells = {}
+    for field in own.schema:
+        if field.name not in known:
+            cells[field.name] = pa.nulls(there.num_rows, field.type)
+            continue
+        try:
+            cells[field.name] = there.column(field.name).cast(field.type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            what = f"column '{field.name}' holds {there.schema.field(field.name).type} in the population, and "
+            raise DataError(
+                Problem("population", f"{what}{field.type} in the data.", "bring both to one type.")
+            ) from None
+    return pa.concat_tables([own, pa.table(cells, schema=own.schema)])
+
+
+def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, Column], text: bool) -> ReleaseView:
+    """Read a release as an intruder sees it, in the codes of the data."""
+    certificate = opened.certificate
+    method = str(certificate["method"]["name"])
+    subject = policy.subject if policy.subject in opened.columns else None
+    wanted = [*policy.quasi, *(name for name in targets if name in opened.columns)]
+    released = opened.read([*wanted, *([subject] if subject else [])])
+    shown = read_shown(
+        table, released, generalized=method not in LEAVES_QUASI, drawn=method == "pram", text=text,
+        missing=[token for token in policy.source.missing if token],
+        separators={name: spec.separator for name, spec in policy.columns.items()},
+    )  # fmt: skip
+    lost = int(certificate.get("suppressed") or 0)
+    return ReleaseView(
+        shown=shown,
+        votes={name: _votes(opened, released, policy, name, column) for name, column in targets.items()},
+        people=None if subject is None else _people(shown, released.column(subject), policy),
+        rows_in=table.rows,
+        lost=lost,
+        masked=shown.shows_nothing(table) if lost and policy.suppression.records == "masked" else None,
+        drawn=method == "pram",
+    )
+
+
+def _votes(opened: Released, released: pa.Table, policy: Policy, name: str, column: Column) -> Votes:
+    missing = [token for token in policy.source.missing if token]
+    if name in opened.apart:
+        second = opened.second(name)
+        assert second is not None
+        return from_groups(column, released.column("group"), second, missing)
+    if name in opened.sealed:
+        return from_sets(column, released.column(name), policy.columns[name].separator)
+    return from_values(column, released.column(name), missing)
+
+
+def _people(shown: Shown, pseudonyms: pa.ChunkedArray, policy: Policy) -> Any:
+    """Return who the rows are about; numbers that mean something within a class only are told apart by class."""
+    numbers = encode_column("subject", pseudonyms, kind="categorical")
+    if policy.release.subjects == "linked":
+        return numbers.codes
+    classes = shown.grouped(policy.quasi)
+    return group_rows([classes.of_row, numbers.codes], [len(classes.sizes), numbers.size], shown.rows).of_row
