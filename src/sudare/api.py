@@ -95,6 +95,8 @@ def anonymize(
     seed: int | None = None,
     memory: int | str | None = None,
     progress: Listener | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Release:
     """Make a release of a table that keeps a policy, prove it from the written file, and only then hand it over.
 
@@ -102,6 +104,10 @@ def anonymize(
     table that was given. ``method`` overrides the policy's. ``seed`` fixes the shuffling, for tests. ``memory`` is
     what may be used of it, in bytes or as "4GiB": what is larger is kept in files meanwhile. ``progress`` is a
     listener (see :mod:`sudare.progress`). The given data is never changed.
+
+    With the ``engine`` "spark", which a DataFrame of Spark has by itself, ``data`` may also be a table of Spark or
+    Parquet that Spark reads, and the work is done there; ``out`` is then a folder of Parquet files, or a table of
+    Spark. ``master`` says where a session is to begin if there is none.
     """
     listener = progress or silent
     checked = load_policy(policy)
@@ -114,7 +120,7 @@ def anonymize(
     described = {"name": entry.name, **options}
     release = _make(
         data, policy, checked, described, decide, out=out, seed=seed, memory=memory, listener=listener,
-        seen=seen_by(entry, options, checked), makes_classes=not entry.leaves_quasi,
+        seen=seen_by(entry, options, checked), makes_classes=not entry.leaves_quasi, engine=engine, master=master,
     )  # fmt: skip
     if not entry.recodes_globally:
         return release
@@ -141,6 +147,8 @@ def apply(
     seed: int | None = None,
     memory: int | str | None = None,
     progress: Listener | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Release:
     """Release other records as a plan says: the same level everywhere, audited anew against the plan's policy.
 
@@ -162,8 +170,9 @@ def apply(
 
         described = {**given.method, "applied": True}
         made = _make(
-            data, plan, policy, described, decide, out=out, seed=seed, memory=memory, listener=listener, unseen=unseen
-        )
+            data, plan, policy, described, decide, out=out, seed=seed, memory=memory, listener=listener, unseen=unseen,
+            engine=engine, master=master,
+        )  # fmt: skip
     return replace(made, plan=given)
 
 
@@ -289,17 +298,21 @@ def _make(
     unseen: Unseen | None = None,
     seen: Seen | None = None,
     makes_classes: bool = True,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Release:
     """Make, prove and place a release, by whatever decides; ``given`` is what the policy came from."""
     limit = None if memory is None else sizes.parse_size(memory)
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
         raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
+    spark = _on_spark(data, engine)
     table = engines.find_place(out)
     target = table or (Path(out) if out is not None else None)
     made = make(
         Asked(
-            data, given, checked, method, decide, target, engines.find_place(data), seen or Seen(checked), seed, limit,
-            listener, unseen, makes_classes,
+            str(data) if isinstance(data, Path) and spark else data, given, checked, method, decide, target,
+            engines.find_place(data), seen or Seen(checked), seed, limit, listener, unseen, makes_classes, spark,
+            master,
         )
     )  # fmt: skip
     if isinstance(target, Path):
@@ -308,14 +321,31 @@ def _make(
     return Release(made.certificate, made.data, second=made.second, place=table)
 
 
+def _on_spark(data: Data, engine: str | None) -> bool:
+    """Say whether work is to be done on Spark."""
+    if engine not in (None, "spark"):
+        raise ParameterError(
+            Problem("engine", f"got {engine!r}. Allowed: spark, or none.", did_you_mean(engine, ["spark"]))
+        )
+    return engine == "spark" or engines.is_spark(data)
+
+
 def audit(
-    release: Data, policy: Policy | Mapping[str, Any] | str | Path, *, progress: Callable[[str], None] | None = None
+    release: Data,
+    policy: Policy | Mapping[str, Any] | str | Path,
+    *,
+    progress: Callable[[str], None] | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> AuditReport:
     """Prove a release again, from the file alone (any tool may have made it).
 
-    Where a certificate stands beside the file, the file must also be the one it speaks of.
+    Where a certificate stands beside the file, the file must also be the one it speaks of. With the ``engine`` "spark"
+    the release is a folder of Parquet files, a table of Spark or a DataFrame, and is proven there.
     """
     checked = load_policy(policy)
+    if _on_spark(release, engine):
+        return _audit_on_spark(release, checked, progress, master)
     found = engines.find_place(release)
     if found is not None:
         with engines.open_database(found) as database:
@@ -324,16 +354,39 @@ def audit(
     if not isinstance(release, str | Path):
         return audit_release(engines.adopt(release)[0], checked, progress=progress)
     path = Path(release)
-    paper = certificate_path(path)
+    return audit_release(path, checked, certificate=_certificate_of(path), progress=progress)
+
+
+def _audit_on_spark(
+    release: Data, policy: Policy, progress: Callable[[str], None] | None, master: str | None
+) -> AuditReport:
+    from sudare.engines.spark import Spark, beside, is_path
+    from sudare.making.proving import prove
+
+    named = isinstance(release, str | Path)
     certificate: Mapping[str, Any] | None = None
-    if paper.exists():
-        try:
-            certificate = json.loads(paper.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            raise AuditFailedError(Problem(paper.name, "is not a certificate that can be read.")) from None
-        if not isinstance(certificate, Mapping):
-            raise AuditFailedError(Problem(paper.name, "is not a certificate."))
-    return audit_release(path, checked, certificate=certificate, progress=progress)
+    with Spark.of(release, master) as spark:
+        frame = spark.open(release)
+        if named and is_path(str(release)):
+            certificate = _certificate_of(Path(release))
+        elif named:
+            certificate = json.loads(spark.noted(beside(str(release), engines.CERTIFICATE)) or "null")
+        where = str(release) if named else "release"
+        return prove(spark, frame, where, policy, certificate=certificate, say=progress or (lambda _: None)).report
+
+
+def _certificate_of(path: Path) -> Mapping[str, Any] | None:
+    """Return the certificate that stands beside a file, if there is one."""
+    paper = certificate_path(path)
+    if not paper.exists():
+        return None
+    try:
+        certificate = json.loads(paper.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise AuditFailedError(Problem(paper.name, "is not a certificate that can be read.")) from None
+    if not isinstance(certificate, Mapping):
+        raise AuditFailedError(Problem(paper.name, "is not a certificate."))
+    return certificate
 
 
 def estimate(

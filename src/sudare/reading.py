@@ -222,7 +222,7 @@ def encoder(
 ) -> ColumnEncoder | ItemsEncoder:
     """Return the encoder of a column, as the policy describes it."""
     rows = source.rows or 0
-    if _holds_sets(spec, source.schema.field(name).type):
+    if holds_sets(spec, source.schema.field(name).type):
         return ItemsEncoder(
             name,
             separator=spec.separator,
@@ -292,14 +292,15 @@ class Unseen:
         }
 
 
-def _holds_sets(spec: ColumnSpec, kind: pa.DataType) -> bool:
+def holds_sets(spec: ColumnSpec, kind: pa.DataType) -> bool:
+    """Say whether a column is one of item sets: the policy says so, or it holds lists."""
     return spec.kind == "items" or bool(pa.types.is_nested(kind))
 
 
 def needs(source: engines.Source, policy: Policy, also: Collection[str] = ()) -> Demand:
     """Return what encoding a table and working on it takes up, as far as that can be told before."""
     names = _encoded(policy, _target(policy), also)
-    sets = [name for name in names if _holds_sets(policy.columns[name], source.schema.field(name).type)]
+    sets = [name for name in names if holds_sets(policy.columns[name], source.schema.field(name).type)]
     return Demand(
         rows=source.rows or source.likely,
         single=len(names) - len(sets),

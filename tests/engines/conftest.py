@@ -1,13 +1,16 @@
-"""Real databases for the tests of engines; a PostgreSQL server is started by the tests themselves.
+"""Real engines for the tests: PostgreSQL and Spark are started by the tests themselves.
 
-It needs the programs of the Debian package ``postgresql`` (no service of it need run). Without them these tests are
-skipped, but not where the environment says CI=true: there they fail.
+They need the Debian packages ``postgresql`` (no service of it need run) and ``default-jre-headless``. Without them
+these tests are skipped, but not where the environment says CI=true: there they fail.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import shutil
+import sys
+import warnings
 
 import pytest
 
@@ -61,3 +64,42 @@ def given_database(home):
 
     with open_database(find_place(home.address("any"))) as database:
         yield database
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    """A session of Spark, one for all tests of a process: it takes some ten seconds to start."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        reason = "Spark needs Java, which is not installed (apt-get install default-jre-headless)"
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    pytest.importorskip("pyspark")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        session = (
+            SparkSession.builder.master("local[2, 4]")  # a task that is lost is tried again
+            .appName("sudare tests")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.log.level", "OFF")
+            .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+            .getOrCreate()
+        )
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def in_pieces(monkeypatch):
+    """Cut small tables as if they were large."""
+    from sudare.making import proving, spread
+
+    monkeypatch.setattr(spread, "SHARD", 600)
+    monkeypatch.setattr(spread, "BUNDLE", 700)
+    monkeypatch.setattr(proving, "BUCKET", 1000)

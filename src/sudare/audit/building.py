@@ -15,7 +15,8 @@ The other tables are those of :mod:`sudare.audit.classes`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -27,10 +28,22 @@ from sudare.errors import DataError, Problem
 from sudare.policy import ColumnSpec, Policy
 
 
-def build_classes(connection: Any, release: Release, policy: Policy) -> Classes:
-    """Read the columns the requirements need, and number the classes."""
+@dataclass(frozen=True)
+class Whole:
+    """The whole release that a part is taken from: its rows, and for sensitive columns a table of labels and counts."""
+
+    rows: int
+    labels: Mapping[str, Any]
+
+
+def build_classes(connection: Any, release: Release, policy: Policy, whole: Whole | None = None) -> Classes:
+    """Read the columns the requirements need, and number the classes.
+
+    Where the release is a part of a ``whole``, all records of a class have to be in it; shares of the whole are those
+    that are given.
+    """
     with release.reading():
-        build = _Build(connection, release, policy)
+        build = _Build(connection, release, policy, whole)
         rows = build.classes()
         if not rows:
             raise DataError(Problem(release.where, "has no rows, so there is nothing to prove anything about."))
@@ -56,8 +69,9 @@ def build_classes(connection: Any, release: Release, policy: Policy) -> Classes:
 class _Build:
     """Makes the tables; ``deep`` says whether any promise looks into the classes, and so needs ``member``."""
 
-    def __init__(self, connection: Any, release: Release, policy: Policy) -> None:
+    def __init__(self, connection: Any, release: Release, policy: Policy, whole: Whole | None) -> None:
         self.run = connection.execute
+        self.connection, self.whole = connection, whole
         self.release, self.policy = release, policy
         used = {column for spec in policy.require if (column := getattr(spec, "column", None)) is not None}
         self.quasi = {name: f"q{number}" for number, name in enumerate(policy.quasi)}
@@ -133,7 +147,7 @@ class _Build:
         )
         for name, alias in self.sensitive.items():
             cell = self._cell(name, value)
-            self._values(alias, cell, rows, number)
+            self._values(alias, cell, rows, number, None if self.whole is None else self.whole.labels.get(name))
             given.append(f"{cell.raw} AS {alias}")
             taken.append(f"word_{alias}.value_id AS {alias}")
             joins += f" JOIN word_{alias} ON {_same(f'given.{alias}', f'word_{alias}.raw')}"
@@ -148,17 +162,21 @@ class _Build:
         if found != rows:
             raise DataError(Problem(self.release.where, "gives other records when it is read again."))
 
-    def _values(self, alias: str, cell: Cell, rows: int, number: str) -> None:
-        """Make ``whole_j`` and ``word_j``."""
+    def _values(self, alias: str, cell: Cell, rows: int, number: str, labels: Any) -> None:
+        """Make ``whole_j`` and ``word_j``; ``labels`` are those of the whole release, where this is a part of it."""
         self.run(f"""
             CREATE TEMP TABLE word AS SELECT *, {cell.of("raw")} AS label
             FROM (SELECT {cell.raw} AS raw, count(*) AS n FROM {self.source} GROUP BY ALL)
         """)
+        counted = "(SELECT label, CAST(sum(n) AS BIGINT) AS n FROM word GROUP BY label)"
+        if labels is not None and self.whole is not None:
+            self.connection.register("labels", labels)
+            counted, rows = "labels", self.whole.rows
         self.run(
             f"""
             CREATE TEMP TABLE whole_{alias} AS
             SELECT CAST(row_number() OVER () AS {number}) AS value_id, label, n, n / $rows AS overall
-            FROM (SELECT label, CAST(sum(n) AS BIGINT) AS n FROM word GROUP BY label)
+            FROM {counted}
             """,
             {"rows": rows},
         )

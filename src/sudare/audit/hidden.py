@@ -67,9 +67,13 @@ def sets_of_l(
     Returned with the values that occur, as text.
     """
     found = read_sets(connection, release, policy, spec.column, int(spec.l))
+    return judged_sets(found, spec), found.seen
+
+
+def judged_sets(found: Sets, spec: LDiversitySpec) -> Guarantee:
+    """Return what the sets of a column guarantee."""
     holds = found.least is not None and found.short == 0
-    given = Guarantee(spec.model, spec.parameters(), int(spec.l), found.least, holds, found.short, IN_SETS)
-    return given, found.seen
+    return Guarantee(spec.model, spec.parameters(), int(spec.l), found.least, holds, found.short, IN_SETS)
 
 
 def read_sets(connection: Any, release: Release, policy: Policy, column: str, least: int) -> Sets:

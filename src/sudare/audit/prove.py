@@ -72,17 +72,17 @@ def audit_release(
     started = time.perf_counter()
     say = progress or (lambda _: None)
     say("reading the release")
-    made_by = method or _made_by(certificate) or policy.method.name
-    if made_by in (SETS, APART):
-        return _hidden(release, policy, made_by, certificate, scratch, memory, say, started)
-    if made_by == METHOD:
+    maker = method or made_by(certificate) or policy.method.name
+    if maker in (SETS, APART):
+        return _hidden(release, policy, maker, certificate, scratch, memory, say, started)
+    if maker == METHOD:
         told = mechanism if mechanism is not None else (certificate or {}).get("mechanism")
         return _randomized(release, policy, told, certificate, scratch, memory, say, started)
     guarantees = []
     with (
         closing(open_release(release, policy)) as opened,
-        _database(scratch, memory) as connection,
-        _no_values_in_errors(opened.where),
+        database(scratch, memory) as connection,
+        no_values_in_errors(opened.where),
     ):
         classes = build_classes(connection, opened, policy)
         for spec in policy.require:
@@ -91,8 +91,8 @@ def audit_release(
         if policy.counts_subjects and policy.release.subjects == "per-class":
             guarantees.append(subjects_apart(classes))
         rows, count = classes.rows, classes.count
-    guarantees += _columns_kept_back(opened, policy)
-    problems = [] if certificate is None else _integrity(opened, rows, certificate)
+    guarantees += columns_kept_back(opened, policy)
+    problems = [] if certificate is None else integrity(opened, rows, certificate)
     passed = not problems and all(guarantee.holds for guarantee in guarantees)
     return AuditReport(
         passed=passed,
@@ -102,14 +102,14 @@ def audit_release(
         release_sha256=opened.sha256,
         problems=tuple(problems),
         seconds=time.perf_counter() - started,
-        notes=_notes(policy, certificate),
+        notes=notes(policy, certificate),
     )
 
 
 def _hidden(
     release: str | Path | Any,
     policy: Policy,
-    made_by: str,
+    maker: str,
     certificate: Mapping[str, Any] | None,
     scratch: Path | None,
     memory: int | None,
@@ -117,24 +117,18 @@ def _hidden(
     started: float,
 ) -> AuditReport:
     """Prove a release that leaves quasi-identifiers as they are and hides sensitive values."""
-    asked = [spec for spec in policy.require if isinstance(spec, LDiversitySpec) and spec.variant == "distinct"]
-    if len(asked) < len(policy.require):
-        what = f"{made_by} proves l-diversity (variant: distinct) and nothing else: quasi-identifiers stay as they are."
-        raise DataError(Problem("require", what, "use another method for other promises."))
-    unheld = [name for name in policy.sensitive if name not in {spec.column for spec in asked}]
-    if unheld:
-        raise DataError(Problem("require", f"nothing is promised about column '{unheld[0]}', which is sensitive."))
+    asked = asked_of_sets(policy, maker)
     shown = policy
-    if made_by == APART:
+    if maker == APART:
         left = {name: spec for name, spec in policy.columns.items() if spec.role != "sensitive"}
         shown = policy.model_copy(update={"columns": left})
     guarantees, problems = [], []
     with ExitStack() as open_files:
         opened = open_files.enter_context(closing(open_release(release, shown)))
-        connection = open_files.enter_context(_database(scratch, memory))
-        open_files.enter_context(_no_values_in_errors(opened.where))
+        connection = open_files.enter_context(database(scratch, memory))
+        open_files.enter_context(no_values_in_errors(opened.where))
         second = None
-        if made_by == APART:
+        if maker == APART:
             if opened.path is None:
                 raise DataError(
                     Problem("release", "has a second table, which is found beside a file.", "audit the file.")
@@ -150,11 +144,11 @@ def _hidden(
                 continue
             guarantee, seen = sets_of_l(connection, opened, policy, spec)
             guarantees.append(guarantee)
-            problems += _outside(seen, spec.column, certificate)
+            problems += outside(seen, spec.column, certificate)
         opened.check_read(rows)
-        guarantees += _columns_kept_back(opened, policy, besides=(GROUP,) if second is not None else ())
+        guarantees += columns_kept_back(opened, policy, besides=(GROUP,) if second is not None else ())
         if certificate is not None:
-            problems += _integrity(opened, rows, certificate)
+            problems += integrity(opened, rows, certificate)
             if second is not None and _told_digest(certificate) != second.sha256:
                 problems.append(Problem("certificate.mechanism.second_sha256", f"is not the digest of {second.where}."))
         digest = opened.sha256
@@ -166,8 +160,20 @@ def _hidden(
         release_sha256=digest,
         problems=tuple(problems),
         seconds=time.perf_counter() - started,
-        notes=_notes(policy, certificate),
+        notes=notes(policy, certificate),
     )
+
+
+def asked_of_sets(policy: Policy, maker: str) -> list[LDiversitySpec]:
+    """Return what is promised of hidden values; raise if that is not all that the policy asks for."""
+    asked = [spec for spec in policy.require if isinstance(spec, LDiversitySpec) and spec.variant == "distinct"]
+    if len(asked) < len(policy.require):
+        what = f"{maker} proves l-diversity (variant: distinct) and nothing else: quasi-identifiers stay as they are."
+        raise DataError(Problem("require", what, "use another method for other promises."))
+    unheld = [name for name in policy.sensitive if name not in {spec.column for spec in asked}]
+    if unheld:
+        raise DataError(Problem("require", f"nothing is promised about column '{unheld[0]}', which is sensitive."))
+    return asked
 
 
 def _randomized(
@@ -187,18 +193,18 @@ def _randomized(
         raise DataError(Problem("require", what, "use another method for other promises."))
     with (
         closing(open_release(release, policy)) as opened,
-        _database(scratch, memory) as connection,
-        _no_values_in_errors(opened.where),
+        database(scratch, memory) as connection,
+        no_values_in_errors(opened.where),
     ):
         found = look_at(connection, opened, policy, mechanism)
         guarantees = []
         for spec in policy.require:
             say(f"proving {spec.model}")
             guarantees.append(pk_anonymity(found, policy, spec) if spec.model == PK else alpha_gamma(found, spec))
-        guarantees += _columns_kept_back(opened, policy)
+        guarantees += columns_kept_back(opened, policy)
         problems = list(found.problems)
         if certificate is not None:
-            problems += _integrity(opened, found.rows, certificate)
+            problems += integrity(opened, found.rows, certificate)
         digest = opened.sha256
     return AuditReport(
         passed=not problems and all(guarantee.holds for guarantee in guarantees),
@@ -208,11 +214,12 @@ def _randomized(
         release_sha256=digest,
         problems=tuple(problems),
         seconds=time.perf_counter() - started,
-        notes=_notes(policy, certificate),
+        notes=notes(policy, certificate),
     )
 
 
-def _made_by(certificate: Mapping[str, Any] | None) -> str | None:
+def made_by(certificate: Mapping[str, Any] | None) -> str | None:
+    """Return the method that a certificate names."""
     method = certificate.get("method") if certificate is not None else None
     name = method.get("name") if isinstance(method, Mapping) else None
     return name if isinstance(name, str) else None
@@ -223,7 +230,7 @@ def _told_digest(certificate: Mapping[str, Any]) -> Any:
     return told.get("second_sha256") if isinstance(told, Mapping) else None
 
 
-def _outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] | None) -> list[Problem]:
+def outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] | None) -> list[Problem]:
     """Compare the values that sets show with the domain that the certificate tells an analyst."""
     if certificate is None:
         return []
@@ -243,7 +250,7 @@ def _outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] 
 
 
 @contextmanager
-def _database(scratch: Path | None, memory: int | None) -> Iterator[Any]:
+def database(scratch: Path | None, memory: int | None) -> Iterator[Any]:
     """Open an empty database in memory that reaches for nothing outside, and leaves nothing behind."""
     with tempfile.TemporaryDirectory(prefix="sudare-audit-", dir=scratch) as folder:
         config = {
@@ -265,7 +272,7 @@ def _database(scratch: Path | None, memory: int | None) -> Iterator[Any]:
 
 
 @contextmanager
-def _no_values_in_errors(where: str) -> Iterator[None]:
+def no_values_in_errors(where: str) -> Iterator[None]:
     """Keep DuckDB's own messages, which may quote cells, from leaving the audit."""
     try:
         yield
@@ -275,7 +282,7 @@ def _no_values_in_errors(where: str) -> Iterator[None]:
         raise DataError(Problem(where, f"could not be audited ({type(error).__name__}).")) from None
 
 
-def _columns_kept_back(release: Release, policy: Policy, besides: tuple[str, ...] = ()) -> list[Guarantee]:
+def columns_kept_back(release: Release, policy: Policy, besides: tuple[str, ...] = ()) -> list[Guarantee]:
     """Show that no identifier is in the release, and no column that the policy does not name.
 
     A subject that no promise counts is an identifier.
@@ -307,7 +314,7 @@ def _columns_kept_back(release: Release, policy: Policy, besides: tuple[str, ...
     ]
 
 
-def _integrity(release: Release, rows: int, certificate: Mapping[str, Any]) -> list[Problem]:
+def integrity(release: Release, rows: int, certificate: Mapping[str, Any]) -> list[Problem]:
     """Compare the release with what its certificate says of it; what the certificate leaves out does not agree."""
     problems = []
     if release.sha256 is None:
@@ -321,7 +328,8 @@ def _integrity(release: Release, rows: int, certificate: Mapping[str, Any]) -> l
     return problems
 
 
-def _notes(policy: Policy, certificate: Mapping[str, Any] | None) -> tuple[str, ...]:
+def notes(policy: Policy, certificate: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return what a reader of the report should know."""
     if certificate is None or certificate.get("policy_sha256") in (None, policy.sha256):
         return ()
     return ("The release was made under another policy than the one it is audited against.",)

@@ -32,20 +32,22 @@ def open_release(release: str | Path | Any, policy: Policy) -> Release:
     if isinstance(release, pa.Table):
         opened = Release("release", tuple(release.column_names), tuple(release.schema.types), table=release)
     elif isinstance(release, Elsewhere):
-        needed = (*policy.quasi, *_read_by_promises(policy))
-        opened = Release(release.where, release.names, release.types, count=release.count, proven=needed)
+        needed = (*policy.quasi, *read_by_promises(policy))
+        opened = Release(
+            release.where, release.names, release.types, count=release.count, proven=needed, added=release.digest
+        )
     elif isinstance(release, str | Path):
         opened = open_file(Path(release), policy)
     else:
         raise DataError(f"a release is a path or an Arrow table; got {type(release).__name__}.")
-    problems = _unreadable_columns(opened.names, policy)
+    problems = unreadable_columns(opened.names, policy)
     if problems:
         opened.close()
         raise DataError(problems)
     return opened
 
 
-def _read_by_promises(policy: Policy) -> list[str]:
+def read_by_promises(policy: Policy) -> list[str]:
     """Return the columns besides quasi-identifiers that promises look at."""
     used = {column for spec in policy.require if (column := getattr(spec, "column", None)) is not None}
     subjects = policy.named("subject") if policy.counts_subjects else []
@@ -61,7 +63,8 @@ def open_file(path: Path, policy: Policy) -> Release:
 def _open_file(path: Path, policy: Policy) -> Release:
     suffix = path.suffix.lower()
     if path.is_dir():
-        raise DataError(Problem(str(path), "is a folder, not a file."))
+        hint = "of a release by Spark, say --engine spark."
+        raise DataError(Problem(str(path), "is a folder, not a file.", hint))
     if suffix not in (*TEXT_SUFFIXES, *ARROW_SUFFIXES, ".parquet"):
         allowed = ", ".join((*TEXT_SUFFIXES, ".parquet", *ARROW_SUFFIXES))
         if path.exists():
@@ -129,7 +132,7 @@ def _ipc_table(path: Path) -> Any:
     return table
 
 
-def _unreadable_columns(names: Sequence[str], policy: Policy) -> list[Problem]:
+def unreadable_columns(names: Sequence[str], policy: Policy) -> list[Problem]:
     """List the columns that are there twice, or that a promise needs and that are not there."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     # In a file without a header its first row stands here, and those are cells: a name is shown only if the policy

@@ -52,6 +52,8 @@ class Elsewhere:
     names: tuple[str, ...]
     types: tuple[Any, ...]
     count: Callable[[Sequence[str]], Any]
+    digest: Callable[[], str] | None = None
+    """Returns the digest of the columns that promises are about, where the keeper has added it up already."""
 
 
 NO_ROOM = "needs more memory, or more room for temporary files, than the audit has."
@@ -72,10 +74,13 @@ class Release:
     said_rows: int | None = None
     count: Callable[[Sequence[str]], Any] | None = None
     proven: tuple[str, ...] = ()
+    added: Callable[[], str] | None = None
 
     @property
     def sha256(self) -> str | None:
         """The digest of the file, or of the counts of a release that is kept elsewhere; None for a table in memory."""
+        if self.added is not None:
+            return self.added()
         if self.count is not None:
             return self._digest_of_counts()
         return None if self.look is None else self.look.digest()
@@ -122,14 +127,7 @@ class Release:
         assert self.count is not None
         names = [name for name in self.names if name in self.proven]
         with duckdb.connect() as connection:
-            counted = self.count(names)
-            connection.register("counted", counted.rename_columns([*(f"c{at}" for at in range(len(names))), "many"]))
-            halves = ", ".join(f"sum(CAST(md5_number_{half}(line) AS HUGEINT) * many)" for half in ("lower", "upper"))
-            # each cell by its digest: their texts beside each other could be read in several ways
-            cells = [f"coalesce(md5(CAST(c{at} AS VARCHAR)), '-')" for at in range(len(names))]
-            line = f"concat({', '.join(cells)})" if names else "''"
-            found = connection.execute(f"SELECT {halves}, sum(many) FROM (SELECT {line} AS line, many FROM counted)")
-            return hashlib.sha256(repr((names, found.fetchall())).encode()).hexdigest()
+            return digest_of(names, sums_of_lines(connection, self.count(names)))
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -220,6 +218,28 @@ def _duckdb_type(kind: Any) -> str | None:
     if pa.types.is_decimal(kind):
         return f"DECIMAL({kind.precision},{kind.scale})"
     return _SAME_TYPES.get(kind)
+
+
+Sums = tuple[int, int, int]
+"""The digests of rows, added up: the lower and the upper half of their bits, and how many there are."""
+
+
+def sums_of_lines(connection: Any, counted: Any) -> Sums:
+    """Return the sums of the digests of rows that were counted; the last column says how often there is each."""
+    cells = [f"c{at}" for at in range(counted.num_columns - 1)]
+    connection.register("lines", counted.rename_columns([*cells, "many"]))
+    halves = ", ".join(f"sum(CAST(md5_number_{half}(line) AS HUGEINT) * many)" for half in ("lower", "upper"))
+    # each cell by its digest: their texts beside each other could be read in several ways
+    digests = [f"coalesce(md5(CAST({cell} AS VARCHAR)), '-')" for cell in cells]
+    line = f"concat({', '.join(digests)})" if cells else "''"
+    [found] = connection.execute(f"SELECT {halves}, sum(many) FROM (SELECT {line} AS line, many FROM lines)").fetchall()
+    connection.unregister("lines")
+    return found[0] or 0, found[1] or 0, found[2] or 0
+
+
+def digest_of(names: Sequence[str], sums: Sums) -> str:
+    """Return the digest of some columns, from the sums over all rows."""
+    return hashlib.sha256(repr((list(names), [sums])).encode()).hexdigest()
 
 
 @contextmanager

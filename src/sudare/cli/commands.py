@@ -35,6 +35,12 @@ OutOption = Annotated[
 MemoryOption = Annotated[
     str | None, typer.Option("--memory", help="Use about this much, such as 4GiB; files hold the rest.")
 ]
+EngineOption = Annotated[
+    str | None, typer.Option("--engine", help="spark: work there; DATA is then Parquet or a table of Spark.")
+]
+MasterOption = Annotated[
+    str | None, typer.Option("--master", help="Where Spark is, such as spark://host:7077; else as it is configured.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
@@ -92,6 +98,8 @@ def anonymize(
     plan: Annotated[
         Path | None, typer.Option("--plan", help="Save the levels that were found here, for `sudare apply`.")
     ] = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -103,7 +111,9 @@ def anonymize(
             api.check_plan(policy, method, plan)
             _check_apart(plan, data, policy, out)
         with progress(quiet or as_json) as listener:
-            release = api.anonymize(data, policy, out=out, method=method, memory=memory, progress=listener)
+            release = api.anonymize(
+                data, policy, out=out, method=method, memory=memory, progress=listener, engine=engine, master=master
+            )
         if plan is not None and release.plan is not None:
             release.plan.save(plan)
         if as_json:
@@ -118,6 +128,8 @@ def apply(
     data: Annotated[str, typer.Argument(metavar="NEW", help="Other records: CSV, Parquet or Arrow file.")],
     out: OutOption,
     memory: MemoryOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -126,7 +138,7 @@ def apply(
         from sudare import api
 
         with progress(quiet or as_json) as listener:
-            release = api.apply(plan, data, out=out, memory=memory, progress=listener)
+            release = api.apply(plan, data, out=out, memory=memory, progress=listener, engine=engine, master=master)
         if as_json:
             say(json.dumps({"release": api.shown_place(out)} | release.certificate, ensure_ascii=False))
         elif not quiet:
@@ -268,6 +280,8 @@ def risk(
 def audit(
     release: Annotated[str, typer.Argument(metavar="R", help="The release: a file, or a table as for DATA.")],
     policy: PolicyOption,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -276,7 +290,9 @@ def audit(
         from sudare import api
 
         with progress(quiet or as_json) as listener:
-            report = api.audit(release, policy, progress=lambda step: listener(step, 0, 0))
+            report = api.audit(
+                release, policy, progress=lambda step: listener(step, 0, 0), engine=engine, master=master
+            )
         if as_json:
             say(json.dumps(report.to_dict(), ensure_ascii=False))
             raise typer.Exit(0 if report.passed else 1)

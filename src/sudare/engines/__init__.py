@@ -5,6 +5,7 @@ from sudare.engines.database import CERTIFICATE, Database, Decision, Tally, open
 from sudare.engines.files import check_columns, file_columns, file_kind, read_file
 from sudare.engines.frames import adopt
 from sudare.engines.places import Place, find_place, shown_place
+from sudare.engines.spark import is_spark
 from sudare.engines.text import TextForm
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "file_columns",
     "file_kind",
     "find_place",
+    "is_spark",
     "open_database",
     "open_file",
     "open_table",

@@ -14,4 +14,8 @@ __all__ = ["Asked", "Made", "counted", "make", "requirements_of"]
 
 def make(asked: Asked) -> Made:
     """Make, prove and place a release, where its rows live if that can be."""
+    if asked.spark:
+        from sudare.making.spread import make_on_spark
+
+        return make_on_spark(asked)
     return make_in_database(asked) if stays_in_database(asked) else make_from_rows(asked)

@@ -10,9 +10,9 @@ from sudare.methods import METHODS
 
 ENGINES = ("file or table in Python", "DuckDB", "PostgreSQL", "Spark")
 ONE_MACHINE = {
-    "l-clustering": "it compares all records with each other. Use top-down, or run it on one machine.",
-    "three-phase": "it moves records between groups of the whole table. Use top-down, or run it on one machine.",
-    "anatomy": "it deals records of the whole table out to groups. Use dummies, or run it on one machine.",
+    "l-clustering": ("it compares all records with each other.", "use top-down"),
+    "three-phase": ("it moves records between groups of the whole table.", "use top-down"),
+    "anatomy": ("it deals records of the whole table out to groups.", "use dummies"),
 }
 """What is refused on Spark, and why."""
 SPLITTING = ("top-down", "mondrian")
@@ -29,7 +29,8 @@ def check_database(method: str) -> None:
 def check_spark(method: str) -> None:
     """Raise if a method does not run on Spark."""
     if method in ONE_MACHINE:
-        raise UnsupportedError(f"{method} does not run on Spark: {ONE_MACHINE[method]}")
+        why, instead = ONE_MACHINE[method]
+        raise UnsupportedError(f"{method} does not run on Spark: {why}", hint=f"{instead}, or run it on one machine.")
 
 
 def ability(method: str, engine: str) -> str:

@@ -38,7 +38,8 @@ class Asked:
     ``given`` is what the policy came from. ``seen`` is the policy as the method sees it, where that is another:
     quasi-identifiers may be carried along as they are, or encoded otherwise. ``target`` is a file, a table of a
     database, or None for rows that come back in the kind of table that was given. ``origin`` is the table of a database
-    that the data are, if they are one.
+    that the data are, if they are one. ``spark`` says that it is to be made on Spark, at ``master`` if a session is
+    begun.
     """
 
     data: Data = field(repr=False)  # an address may have a password in it
@@ -54,6 +55,8 @@ class Asked:
     listener: Listener
     unseen: Unseen | None = None
     makes_classes: bool = True
+    spark: bool = False
+    master: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property

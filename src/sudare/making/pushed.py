@@ -65,7 +65,7 @@ def make_in_database(asked: Asked) -> Made:
             atoms = database.tally(origin, names)
             if not len(atoms.counts) or not atoms.counts.sum():
                 raise DataError(Problem(origin.shown, "has no records."))
-            table, owner = _repeated(asked, atoms)
+            table, owner = repeated(asked, atoms)
             requirements = asked.requirements
         with asked.timed("method"):
             recoding = asked.decide(table, requirements)
@@ -93,7 +93,7 @@ def make_in_database(asked: Asked) -> Made:
     return Made(certificate)
 
 
-def _repeated(asked: Asked, atoms: engines.Tally) -> tuple[Table, Ints]:
+def repeated(asked: Asked, atoms: engines.Tally) -> tuple[Table, Ints]:
     """Encode the atoms, and let each stand for all of its records; returned with the atom of each record."""
     seen = asked.seen.policy
     kept = {name: spec for name, spec in seen.columns.items() if name in atoms.cells.column_names}

@@ -225,7 +225,7 @@ def _grown(given: Generalized, weights: Weights) -> dict[str, _Grown]:
             ncp = _average(given, cover.share)
             found[name] = _hidden(given, cover.column, int(cover.disclosed.sum()), ncp, weights)
             continue
-        by_class, most = _widths(cover)
+        by_class, most = widths(cover)
         if weights == "domain":
             unit = cover.column.domain or 1.0
             by_class, most = by_class / unit, most / unit
@@ -237,7 +237,7 @@ def _grown(given: Generalized, weights: Weights) -> dict[str, _Grown]:
     return found | {name: _hidden(given, o.column, o.disclosed, told[name], weights) for name, o in given.own.items()}
 
 
-def _widths(cover: Cover) -> tuple[Reals, float]:
+def widths(cover: Cover) -> tuple[Reals, float]:
     """Return by how much each class's cell is wider than one value, and so for a cell that shows everything."""
     column, taxonomy = cover.column, cover.column.taxonomy
     if taxonomy is not None:

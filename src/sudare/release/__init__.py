@@ -2,7 +2,7 @@
 
 from sudare.release.carried import plain_type, required_values
 from sudare.release.cells import Anything, Cell, Choice, Interval, parse_cell
-from sudare.release.placing import certificate_path, check_folder, place, private_folder, second_table
+from sudare.release.placing import certificate_path, check_folder, place, place_folder, private_folder, second_table
 from sudare.release.render import Rows, class_labels, people_numbers, render
 from sudare.release.untouched import render_untouched
 from sudare.release.writing import check_target, is_text, write_batches
@@ -21,6 +21,7 @@ __all__ = [
     "parse_cell",
     "people_numbers",
     "place",
+    "place_folder",
     "plain_type",
     "private_folder",
     "render",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any
 
-from sudare.metrics import METRICS, item_figures
+from sudare.metrics import METRICS, Loss, item_figures
 from sudare.table import Generalized, Recoding, Table
 
 FORMAT = 1
@@ -62,6 +62,41 @@ def measure(shown: Generalized) -> Figures:
         len(shown.sizes) if shown.own else None,
         dict(shown.partition.facts),
     )
+
+
+def added_up(
+    rows: int,
+    kept: int,
+    found: Mapping[str, Loss],
+    columns: Mapping[str, Mapping[str, float]],
+    items: Mapping[str, int],
+) -> Figures:
+    """Return the figures of a release that was measured in parts; ``columns`` has what these told of each."""
+    attributes: dict[str, dict[str, float]] = {}
+    for name, loss in found.items():
+        for column, figure in loss.attributes.items():
+            attributes.setdefault(column, {})[name] = round(figure, 9)
+    sets = {
+        name: {
+            "items": held,
+            "disclosed": int(columns[name]["disclosed"]),
+            "disclosed_share": round(columns[name]["disclosed"] / max(held, 1), 9),
+            "ncp": round(found["gcp"].attributes[name], 9),
+        }
+        for name, held in items.items()
+    }
+    totals = {name: round(loss.total, 9) for name, loss in found.items()}
+    return Figures(rows, kept, rows - kept, totals, attributes, sets)
+
+
+def resized(figures: Figures, classes: int, squares: int) -> Figures:
+    """Return figures with those that follow from the sizes of classes, as they are found in the release."""
+    lost = figures.rows_in - figures.rows_out
+    sizes = {
+        "discernibility": round(float(squares) + float(lost) * figures.rows_in, 9),
+        "average_class_size": round(figures.rows_out / classes if classes else 0.0, 9),
+    }
+    return replace(figures, totals=figures.totals | sizes)
 
 
 UNTOUCHED = {"gcp": 0.0, "arx": 0.0, "precision": 1.0, "entropy": 0.0, "uncertainty": 0.0, "relative_uncertainty": 0.0}

@@ -153,3 +153,29 @@ def _remove(folder: Path) -> None:
             elif path.name != _LOCK:
                 path.unlink()
         shutil.rmtree(folder)
+
+
+def place_folder(written: Path, target: Path, certificate: Mapping[str, Any]) -> None:
+    """Move an audited release that is a folder of files into place, as :func:`place` does with a file.
+
+    An older release of this name, a folder or a file, is moved to where the new one was, and goes with that.
+    """
+    paper = written.with_name("certificate.json")
+    paper.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    for path in (paper, *(path for path in written.rglob("*") if path.is_file())):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        with contextlib.suppress(FileNotFoundError):
+            target.rename(written.with_name("older"))
+        if _had_second(certificate_path(target)):
+            second_table(target).unlink(missing_ok=True)
+        paper.replace(certificate_path(target))
+        written.rename(target)
+        os.fsync(folder)
+    except OSError as error:
+        raise TargetError(Problem(str(target), f"cannot be put in place: {error.strerror}.")) from None
+    finally:
+        os.close(folder)

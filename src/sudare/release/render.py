@@ -75,6 +75,7 @@ def render(
     separators: Mapping[str, str] | None = None,
     types: Mapping[str, pa.DataType] | None = None,
     seed: int | None = None,
+    linked: Ints | None = None,
 ) -> tuple[Rows, Generalized]:
     """Return the rows of the release, with these columns, and what they are made from for measuring.
 
@@ -82,7 +83,8 @@ def render(
     leaves them as they came. ``subjects`` is what the subject column shows: numbers that mean something only
     within a class, or numbers that link a person's records all over the release. ``separators`` is given for formats
     that are text: what joins the items of each item-set column. ``types`` are those that carried columns in text are
-    to be read as. Entropy comes from the operating system unless a test gives a seed.
+    to be read as. Entropy comes from the operating system unless a test gives a seed. ``linked`` are the numbers that
+    link a person's records, by the subject's codes, where other rows than these show them, too.
     """
     random = np.random.default_rng(seed)
     shown = generalize(table, partition)
@@ -109,8 +111,9 @@ def render(
     if order == "class" and len(rows):
         _shuffle(rows, shown.start, random)
     if numbered and table.subject is not None:
-        linked = random.permutation(table.subject.size) + 1 if subjects == "linked" else None
-        makers.append(People(table.subject, shown, linked, scattered=order == "keep"))
+        if subjects == "linked" and linked is None:
+            linked = random.permutation(table.subject.size) + 1
+        makers.append(People(table.subject, shown, linked if subjects == "linked" else None, scattered=order == "keep"))
 
     def spans(block: int) -> Iterator[Span]:
         if order == "class":

@@ -36,6 +36,10 @@ class Storage:
         # an array may be forgotten at any moment, also while this very thread counts another one
         self._counting = threading.RLock()
 
+    def __reduce__(self) -> Any:
+        # elsewhere it begins anew: what it counts is in this process
+        return Storage, (self.limit, self.folder)
+
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """Return an array of zeros; what is never written to takes no room."""
         return self.empty(shape, dtype, np.zeros)  # a new file, too, reads as zeros

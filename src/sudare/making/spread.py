@@ -1,0 +1,446 @@
+"""Making a release of rows that are spread over a Spark cluster: they stay there, and the decision goes to them.
+
+1. Rows become shards where they are; the words of their columns come up, and a dictionary of the whole goes down.
+2. The method is planned. ``top-down`` and ``mondrian`` cut the first levels from histograms that shards tell
+   (:mod:`sudare.methods.spread_out`). Methods of global recoding decide on atoms, as they do for databases. Where
+   values are drawn, the mechanism follows from histograms.
+3. Shards are sent on in parts, so that rows which are decided on together come together. There they are solved by the
+   same kernels as anywhere, rendered, and measured; what is measured adds up.
+4. Spark writes the rows, and they are read back and proven where they are (:mod:`sudare.making.proving`).
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sudare import engines
+from sudare.engines import Tally
+from sudare.engines.spark import Parcel, Spark, keys_for, plain_type
+from sudare.errors import DataError, Problem, TargetError, UnsupportedError
+from sudare.making.abilities import check_spark
+from sudare.making.asked import Asked, Made
+from sudare.making.deciding import BUNDLE, Classes, CodesOf, Decision, Drawn, Everywhere, Lookup, SetsOf, Wanted, wanted
+from sudare.making.proving import prove
+from sudare.making.pushed import repeated
+from sudare.making.shards import SHARD, Book, Cutting, Ints, histograms, make_book, merged_words
+from sudare.making.spread_targets import FolderTarget, target_of
+from sudare.methods.spread_out import Shape, spread_mondrian, spread_top_down
+from sudare.metrics.adding import Sums, losses
+from sudare.reading import holds_sets, looked_at
+from sudare.release import class_labels, write_batches
+from sudare.release.certificate import Figures, added_up, measure, resized, untouched_figures
+from sudare.table import Partition, Perturbation, Table, generalize, merge_alike
+
+SPLITTING = {"top-down": spread_top_down, "mondrian": spread_mondrian}
+EVERYWHERE = ("full-domain", "incognito", "l-incognito", "tds")
+DRAWING = ("dummies", "pram")
+MOST_ATOMS = 4_000_000
+"""The different combinations of values that a global recoding decides on: they come to the driver."""
+
+
+def make_on_spark(asked: Asked) -> Made:
+    """Make, prove and place a release on Spark."""
+    refuse(asked)
+    policy = asked.policy
+    with ExitStack() as undo:
+        spark = undo.enter_context(Spark.of(asked.data, asked.master))
+        target = undo.enter_context(target_of(asked, spark))
+        with asked.timed("read"):
+            spread = _read(asked, spark)
+        with asked.timed("method"):
+            decision, told = _decide(asked, spread)
+        with asked.timed("render"):
+            count = decision.bundles
+            keys = [keys_for(count)[place] for place in np.random.default_rng(asked.seed).permutation(count)]
+            sent = spark.parcels(spread.shards, None, _Sending(spread.book, decision, tuple(keys)))
+            schema = decision.schema(spread.book.table)
+            in_files = isinstance(target, FolderTarget)
+            make: Callable[[Iterator[Parcel]], Iterator[Parcel]] = _Making(spread.book, decision)
+            if isinstance(target, FolderTarget):
+                numbers = np.random.default_rng(asked.seed).permutation(count).tolist()
+                make = _Writing(make, _plain(schema), target.begin(), tuple(numbers))
+            made = spark.parcels(spark.deal(sent, count), None, make, keep=not in_files)
+            heads = [told for head in spark.heads(made) for told in pickle.loads(head)]
+            spark.forget(spread.shards)
+        with asked.timed("write"):
+            written = target.write(None if in_files else spark.rows(made, schema, _showing))
+            spark.forget(made)
+        figures = told(heads)
+        with asked.timed("audit"):
+            proven = prove(
+                spark, written, target.where, policy, method=str(asked.method["name"]), mechanism=figures.mechanism,
+                say=lambda step: asked.listener(step, 0, 0),
+            )  # fmt: skip
+            proven.report.raise_if_failed()
+            if proven.report.rows != figures.rows_out:
+                what = f"gave {proven.report.rows} records where {figures.rows_out} were expected."
+                raise DataError(Problem(target.where, what, "does the source give other rows each time it is read?"))
+        if isinstance(decision, Classes):
+            # parts of one class may have been made apart: how large classes are shows in the release
+            figures = resized(figures, proven.classes, proven.squares)
+        certificate = asked.certificate(figures, proven.report)
+        return Made(certificate, target.place(certificate))
+
+
+def refuse(asked: Asked) -> None:
+    """Raise if a method or an order of rows cannot be had on Spark."""
+    name = str(asked.method["name"])
+    check_spark(name)
+    if name in DRAWING and asked.target is None:
+        # what Spark loses of a table in memory it makes again, and then draws again: whoever sees both knows more
+        what = f"values that {name} draws have to be written down, and a DataFrame may be made more than once."
+        raise UnsupportedError(what, hint="name a Parquet folder or a table with out=...")
+    if asked.policy.release.order == "keep":
+        what = "rows have no order of their own on Spark, so that it cannot be kept."
+        raise UnsupportedError(Problem("release.order", what, "leave it out, or run on one machine."))
+    together = [key for key in ("strata", "never", "joint") if asked.method.get(key)]
+    if name == "pram" and together:
+        what = f"pram with {together[0]} does not run on Spark: it looks at combinations of values of the whole table."
+        raise UnsupportedError(what, hint="leave it out, or run on one machine.")
+
+
+@dataclass
+class _Spread:
+    """A table that was read: its shards, its dictionaries, and how often each code occurs."""
+
+    spark: Spark
+    shards: Any
+    book: Book
+    rows: int
+    frequencies: dict[str, Ints]
+
+    def gather(self, function: Callable[[Table], Any], merge: Callable[[Any, Any], Any]) -> list[Any]:
+        """Run a function on every shard; what it returns is merged on the way."""
+        return self.spark.gather(self.shards, _Asking(self.book, function, merge))
+
+
+def _read(asked: Asked, spark: Spark) -> _Spread:
+    policy, seen = asked.policy, asked.seen.policy
+    frame = spark.open(asked.data)
+    where = "the table" if not isinstance(asked.data, str) else str(asked.data)
+    schema = spark.schema(frame, where)
+    engines.check_columns(where, policy.columns, schema.names)
+    odd = (schema.metadata or {}).get(b"odd", b"").decode().split("\0")
+    unfit = [name for name in odd if name in policy.columns and policy.columns[name].role != "identifier"]
+    if unfit:
+        what = "is of a type of Spark that a release cannot show."
+        raise DataError([Problem(f"column '{name}'", what, "leave it out, or convert it.") for name in unfit])
+    # who records are about matters if people are counted, or if what is drawn depends on it
+    unasked = seen.named("subject") if asked.makes_classes and not policy.counts_subjects else []
+    encoded = [name for name in looked_at(seen, asked.seen.also) if name not in unasked]
+    sets = {
+        name: seen.columns[name].separator
+        for name in encoded
+        if holds_sets(seen.columns[name], schema.field(name).type)
+    }
+    carried = tuple(n for n, spec in seen.columns.items() if spec.role in ("sensitive", "insensitive"))
+    names = tuple(dict.fromkeys([*encoded, *carried]))
+    missing = tuple(text for text in seen.source.missing if text)
+    cutting = Cutting(names, tuple(name for name in encoded if name not in sets), sets, carried, missing, SHARD)
+    wrong = [
+        Problem(f"column '{name}'", f"holds lists, which are not {seen.columns[name].kind}.", "say kind: items.")
+        for name in sets
+        if seen.columns[name].kind in ("numeric", "categorical")
+    ]
+    wrong += [
+        Problem(f"columns.{name}", f"an item set cannot be {seen.columns[name].role}.")
+        for name in sets
+        if seen.columns[name].role != "quasi"
+    ]
+    if wrong:
+        raise DataError(wrong)
+    shards = spark.parcels(frame, names, cutting, keep=True)
+    rows, words = merged_words(spark.heads(shards, from_rows=True), encoded)
+    if not rows:
+        raise DataError(Problem(where, "has no records."))
+    kinds = pa.schema([schema.field(name) for name in carried])
+    book = make_book(words, seen, kinds, sets=sets, unseen=asked.unseen, also=asked.seen.also)
+    return _Spread(spark, shards, book, rows, histograms(book, words))
+
+
+Told = Callable[[list[Any]], Figures]
+
+
+def _decide(asked: Asked, spread: _Spread) -> tuple[Decision, Told]:
+    """Return what is to become of the rows, and how figures follow from what bundles tell."""
+    requirements, name = asked.requirements, str(asked.method["name"])
+    subject = spread.book.table.subject
+    people = 0 if subject is None else subject.size
+    show = wanted(asked.policy, requirements.counts_subjects, asked.seed, people)
+    if name in DRAWING:
+        return _drawn(asked, spread, show)
+    if name in SPLITTING and not asked.method.get("applied"):
+        return _split(asked, spread, show)
+    return _everywhere(asked, spread, show)
+
+
+def _split(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+    """Plan a method of local recoding."""
+    table, frequencies = spread.book.table, spread.frequencies
+    totals = {name: frequencies[name] for name in table.sensitive}
+    people = 0 if table.subject is None else int(np.count_nonzero(frequencies[table.subject.name]))
+    options = {key: value for key, value in asked.method.items() if key != "name"}
+    plan = SPLITTING[str(asked.method["name"])](
+        Shape(table, spread.rows, totals, people),
+        asked.requirements,
+        lambda task: spread.gather(task, task.merge),
+        most=BUNDLE,
+        progress=asked.listener,
+        **options,
+    )
+    of_part = plan.bundles(BUNDLE)
+    count = int(of_part.max(initial=0)) + 1
+    items = {name: int(frequencies[name].sum()) for name in table.sets}
+
+    def told(heads: list[Any]) -> Figures:
+        sums = Sums()
+        for head in heads:
+            sums.add(head)
+        found = losses(sums, spread.rows, table.quasi, frequencies, items)
+        return added_up(spread.rows, sums.kept, found, sums.columns, items)
+
+    return Classes(plan, of_part, count, {name: frequencies[name] for name in table.single}, show), told
+
+
+def _everywhere(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+    """Decide on atoms, for methods that decide alike everywhere."""
+    book = spread.book
+    if book.table.sets:
+        what = f"{asked.method['name']} does not generalize item sets."
+        raise UnsupportedError(what, hint="use top-down, or leave the column out.")
+    atoms = _atoms(spread)
+    table, owner = repeated(asked, atoms)
+    recoding = asked.decide(table, asked.requirements)
+    assert isinstance(recoding, Partition)
+    shown = generalize(table, recoding)
+    partition = merge_alike(recoding, shown)
+    shown = shown if partition is recoding else generalize(table, partition)
+    starts = np.concatenate(([0], np.cumsum(atoms.counts)))[:-1]
+    classes = partition.classes.astype(np.int64)
+    lowest, highest = (edge.reduceat(classes, starts) for edge in (np.minimum, np.maximum))
+    if (lowest != highest).any():
+        what = f"{asked.method['name']} parts records that agree in everything, which does not run on Spark."
+        raise UnsupportedError(what, hint="use top-down.")
+    names = tuple(table.single)
+    single = [table.single[name] for name in names]
+    lookup = Lookup.of([column.codes[starts] for column in single], [column.size for column in single], lowest)
+    sizes = partition.sizes
+    order = np.random.default_rng(asked.seed).permutation(partition.count)
+    of_class = np.empty(partition.count, np.int32)
+    of_class[order] = np.maximum(np.cumsum(sizes[order]) - 1, 0) // BUNDLE
+    figures = measure(shown)
+    labels = class_labels(shown, list(names))
+    del owner
+    bundles = int(of_class.max(initial=0)) + 1
+    return Everywhere(names, lookup, labels, of_class, bundles, show), lambda _: figures
+
+
+def _atoms(spread: _Spread) -> Tally:
+    """Count records by all columns that are looked at."""
+    book = spread.book
+    parts = spread.spark.gather(spread.shards, partial(_count_atoms, book))
+    names = list(book.columns)
+    found = pa.concat_tables(parts).group_by(names).aggregate([("n", "sum")])
+    if found.num_rows > MOST_ATOMS:
+        what = f"{found.num_rows:,} different records are too many to decide on in one place ({MOST_ATOMS:,} at most)."
+        raise UnsupportedError(what, hint="use top-down, or coarser values.")
+    cells = {
+        name: pa.concat_arrays([pa.nulls(1, book.raw[name].type), book.raw[name]]).take(
+            found.column(name).combine_chunks()
+        )
+        for name in names
+    }
+    return Tally(pa.table(cells), found.column("n_sum").to_numpy().astype(np.int64))
+
+
+def _count_atoms(book: Book, parcels: Iterator[Parcel]) -> Iterator[pa.Table]:
+    tables = []
+    for parcel in parcels:
+        given = pa.table({name: pa.array(places.astype(np.uint32)) for name, places in book.raws(parcel.body).items()})
+        counted = given.group_by(given.column_names).aggregate([([], "count_all")])
+        tables.append(counted.rename_columns([*given.column_names, "n"]))
+    if tables:
+        names = tables[0].column_names[:-1]
+        found = pa.concat_tables(tables).group_by(names).aggregate([("n", "sum")])
+        yield found.rename_columns([*names, "n"]).combine_chunks()
+
+
+def _drawn(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+    """Fix the mechanism by which values are drawn, from how often each occurs."""
+    table = _as_counted(spread)
+    # whether sets of several records are one draw shows where these come together
+    recoding = asked.decide(
+        replace(table, subject=None) if asked.method["name"] == "dummies" else table, asked.requirements
+    )
+    assert isinstance(recoding, Perturbation)
+    told = recoding.facts["columns"]
+    draws: dict[str, SetsOf | CodesOf] = {}
+    for name in recoding.draws:
+        about = told[name]
+        if "l" in about:
+            weights = about.get("weights")
+            draws[name] = SetsOf(about["l"], None if weights is None else np.array(weights))
+        else:
+            matrix = about["matrix"]
+            draws[name] = CodesOf(matrix.get("p"), np.array(matrix["rows"]) if "rows" in matrix else None)
+    bundles = max(-(-spread.rows // BUNDLE), 1)
+    decision = Drawn(draws, bundles, show, secrets.token_bytes(32))
+
+    def figures(heads: list[Any]) -> Figures:
+        from sudare.methods.dummies import REPEATED
+
+        facts = dict(recoding.facts)
+        again = [name for name in draws if any(head.get(name) for head in heads)]
+        for name in again:
+            facts["columns"] = {**facts["columns"], name: {**facts["columns"][name], "repeated": True}}
+        if again:
+            facts["notes"] = [REPEATED, *facts.get("notes", [])]
+        return untouched_figures(table, Perturbation({}, facts))
+
+    return decision, figures
+
+
+def _as_counted(spread: _Spread) -> Table:
+    """Return a table with as many records of each value as there are, but no two columns belong together."""
+
+    def column(given: Any) -> Any:
+        codes = np.arange(given.size, dtype=given.codes.dtype)
+        return replace(given, codes=np.repeat(codes, spread.frequencies[given.name]))
+
+    empty = spread.book.table
+    return Table(
+        rows=spread.rows,
+        quasi={name: column(each) for name, each in empty.single.items()},
+        sensitive={name: column(each) for name, each in empty.sensitive.items()},
+        subject=None if empty.subject is None else column(empty.subject),
+        carried=empty.carried,
+        context={name: column(each) for name, each in empty.context.items()},
+    )
+
+
+# -- what executors run
+
+
+@dataclass(frozen=True, eq=False)
+class _Asking:
+    """Runs a function on shards, and merges what it returns."""
+
+    book: Book
+    function: Callable[[Table], Any]
+    merge: Callable[[Any, Any], Any]
+
+    def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Any]:
+        found = None
+        for parcel in parcels:
+            answer = self.function(self.book.shard(parcel.body))
+            found = answer if found is None else self.merge(found, answer)
+        if found is not None:
+            yield found
+
+
+@dataclass(frozen=True, eq=False)
+class _Sending:
+    """Sends the rows of shards to their bundles."""
+
+    book: Book
+    decision: Decision
+    keys: tuple[int, ...]
+
+    def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Parcel]:
+        for parcel in parcels:
+            shard = self.book.shard(parcel.body)
+            bundles, numbers = self.decision.send(shard, bytes(parcel.body))
+            order = np.argsort(bundles, kind="stable")
+            ends = np.searchsorted(bundles[order], np.arange(len(self.keys) + 1))
+            for bundle, key in enumerate(self.keys):
+                rows = order[ends[bundle] : ends[bundle + 1]]
+                if len(rows):
+                    yield Parcel(key, b"", self.book.pack(shard, rows, (bundle, numbers[rows])))
+
+
+@dataclass(frozen=True, eq=False)
+class _Making:
+    """Makes the rows of bundles."""
+
+    book: Book
+    decision: Decision
+
+    def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Parcel]:
+        bodies: dict[int, list[Any]] = {}
+        for parcel in parcels:
+            bundle = pickle.loads(parcel.body)[3][0]
+            bodies.setdefault(bundle, []).append(parcel.body)
+        for bundle in sorted(bodies):
+            table, sent = self.book.joined(bodies.pop(bundle))
+            numbers = np.concatenate([each for _, each in sent])
+            for batch, told in self.decision.make(table, numbers, bundle):
+                yield Parcel(bundle, pickle.dumps([told]), b"" if batch is None else _packed(batch))
+
+
+@dataclass(frozen=True, eq=False)
+class _Writing:
+    """Writes the rows of each bundle to a file, in a folder that all executors see.
+
+    A file appears under its name when it is whole, and once: a task that is run again finds it, and leaves it there.
+    """
+
+    make: Callable[[Iterator[Parcel]], Iterator[Parcel]]
+    schema: pa.Schema
+    folder: Path
+    numbers: tuple[int, ...]
+
+    def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Parcel]:
+        for bundle, made in groupby(self.make(parcels), key=lambda parcel: parcel.key):
+            if not self.folder.is_dir():
+                what = "is not seen by the executors of Spark."
+                raise TargetError(Problem(str(self.folder.parent), what, "use a folder that they share, or a table."))
+            told: list[Any] = []
+            draft = self.folder / f".{bundle}-{secrets.token_hex(8)}.parquet"
+            try:
+                write_batches(self.schema, self._batches(made, told), draft)
+                with suppress(FileExistsError):
+                    os.link(draft, self.folder / f"part-{self.numbers[bundle]:05d}.parquet")
+            finally:
+                draft.unlink(missing_ok=True)
+            yield Parcel(0, pickle.dumps(told), b"")
+
+    def _batches(self, made: Iterator[Parcel], told: list[Any]) -> Iterator[pa.RecordBatch]:
+        for parcel in made:
+            told += pickle.loads(parcel.head)
+            for batch in _showing(iter([parcel])):
+                cells = [_fitting(cells, kind.type) for cells, kind in zip(batch.columns, self.schema, strict=True)]
+                yield pa.RecordBatch.from_arrays(cells, names=self.schema.names)
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([pa.field(field.name, plain_type(field.type)) for field in schema])
+
+
+def _fitting(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return cells in a type that Spark reads; texts may keep their dictionaries."""
+    return cells if plain_type(cells.type) == kind and not pa.types.is_timestamp(kind) else cells.cast(kind)
+
+
+def _packed(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def _showing(parcels: Iterator[Parcel]) -> Iterator[pa.RecordBatch]:
+    for parcel in parcels:
+        if len(parcel.body):
+            yield from pa.ipc.open_stream(pa.py_buffer(parcel.body))

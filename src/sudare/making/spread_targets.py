@@ -1,0 +1,145 @@
+"""Where a release goes that Spark makes: a folder of Parquet files, a table, or a DataFrame for whoever asked."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from sudare.engines import CERTIFICATE, Place
+from sudare.engines.spark import Spark, beside, is_path, is_spark
+from sudare.errors import Problem, TargetError, UnsupportedError
+from sudare.making.asked import Asked
+from sudare.release import certificate_path, check_folder, place_folder, private_folder
+
+
+class SparkTarget(Protocol):
+    """What can be done with a release on its way."""
+
+    where: str
+
+    def write(self, frame: Any) -> Any:
+        """Make the rows where nobody looks for them; return them as they are read back."""
+
+    def place(self, certificate: Mapping[str, Any]) -> Any:
+        """Put them in their place, with the certificate; return them if they go to whoever asked."""
+
+
+class FolderTarget:
+    """A folder of Parquet files, written in a private folder beside its place."""
+
+    def __init__(self, spark: Spark, path: Path, folder: Path) -> None:
+        self.spark, self.path, self.folder = spark, path, folder
+        self.where = str(path)
+        self.written = folder / "release.parquet"
+
+    def begin(self) -> Path:
+        """Return the folder that executors write to, which is there."""
+        self.written.mkdir()
+        return self.written.absolute()
+
+    def write(self, frame: Any) -> Any:
+        """Open what was written; rows that were not are written by Spark."""
+        if frame is not None:
+            self.spark.write(frame, self.written)
+        return self.spark.open(str(self.written))
+
+    def place(self, certificate: Mapping[str, Any]) -> None:
+        """Rename the folder, with the certificate beside it."""
+        place_folder(self.written, self.path, certificate)
+
+
+class TableTarget:
+    """A table of Spark, made under a name that nobody has, and renamed; its certificate is a table beside it."""
+
+    def __init__(self, spark: Spark, name: str) -> None:
+        self.spark, self.name, self.where = spark, name, name
+        self.paper = beside(name, CERTIFICATE)
+        self.draft = beside(name, f"=sudare_tmp_{secrets.token_hex(8)}")
+        if spark.exists(name) and spark.noted(self.paper) is None:
+            what = "is there already, and is no release."
+            raise TargetError(Problem(name, what, "choose another name for the release."))
+
+    def write(self, frame: Any) -> Any:
+        """Make a table of the rows."""
+        return self.spark.save(frame, self.draft)
+
+    def place(self, certificate: Mapping[str, Any]) -> None:
+        """Rename the table, with the certificate beside it; an older release of this name goes first."""
+        self.spark.drop(self.name)
+        self.spark.drop(self.paper)
+        self.spark.note(json.dumps(certificate, ensure_ascii=False), self.paper)
+        self.spark.rename(self.draft, self.name)
+
+    def drop(self) -> None:
+        """Drop what was not placed."""
+        self.spark.drop(self.draft)
+
+
+class FrameTarget:
+    """Rows that go back as a DataFrame; Spark keeps them, so that they stay what was proven."""
+
+    where = "release"
+
+    def __init__(self, spark: Spark) -> None:
+        self.spark = spark
+        self.frame: Any = None
+
+    def write(self, frame: Any) -> Any:
+        """Make the rows."""
+        self.frame = self.spark.keep(frame)
+        return self.frame
+
+    def place(self, certificate: Mapping[str, Any]) -> Any:
+        """Return the rows."""
+        del certificate
+        found, self.frame = self.frame, None
+        return found
+
+    def drop(self) -> None:
+        """Let go of rows that nobody gets."""
+        if self.frame is not None:
+            self.spark.forget(self.frame)
+
+
+@contextmanager
+def target_of(asked: Asked, spark: Spark) -> Iterator[SparkTarget]:
+    """Give where a release is to go; nothing is left of it on any way out but the last."""
+    out = asked.target
+    if isinstance(out, Place):
+        what = "Spark does not write to a database here."
+        raise UnsupportedError(Problem(out.shown, what, "write to a Parquet folder, or leave the engine out."))
+    if out is None:
+        if not is_spark(asked.data):
+            raise TargetError(Problem("out", "a release of a file or a table needs a place.", "say out."))
+        target = FrameTarget(spark)
+        try:
+            yield target
+        finally:
+            target.drop()
+        return
+    if not is_path(str(out)):
+        table = TableTarget(spark, str(out))
+        try:
+            yield table
+        finally:
+            table.drop()
+        return
+    _check_out(out, asked.data)
+    with private_folder(out.parent) as folder:
+        yield FolderTarget(spark, out, folder)
+
+
+def _check_out(out: Path, data: Any) -> None:
+    text = str(out)
+    if out.suffix.lower() != ".parquet" or ":/" in text:
+        what = "Spark writes a release as a folder of Parquet files on a disk that all executors see."
+        raise TargetError(Problem(text, what, "use a name that ends in .parquet."))
+    check_folder(out.parent)
+    if isinstance(data, str) and is_path(data) and out.exists() and Path(data).exists() and out.samefile(data):
+        raise TargetError(Problem(text, "is the source itself.", "choose another name for the release."))
+    if out.is_dir() and not certificate_path(out).is_file():
+        raise TargetError(Problem(text, "is a folder, and no release.", "choose another name for the release."))

@@ -1,0 +1,214 @@
+"""Every method on Spark: the same classes, losses and guarantees as here, or refused with what to use instead."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.engines.comparing import assert_same
+
+import sudare
+from sudare import datasets
+from sudare.errors import UnsupportedError
+from sudare.methods import METHODS
+
+ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "occupation", "income")
+
+
+def adult(rows=2000):
+    table = datasets.adult()
+    return table.select([name for name in table.column_names if name in ADULT]).slice(0, rows)
+
+
+def adult_policy(method, *, k=5, l=None, suppression=0.0, **options):  # noqa: E741
+    trees = datasets.adult_hierarchies()
+    columns = {
+        name: {"role": "quasi"} | ({"hierarchy": {"file": str(trees[name])}} if name in trees else {})
+        for name in ("age", "sex", "race", "education")
+    }
+    columns |= {"occupation": {"role": "sensitive"}, "income": {"role": "insensitive"}}
+    require = [{"model": "k-anonymity", "k": k}] if k else []
+    if l:
+        require.append({"model": "l-diversity", "l": l, "column": "occupation"})
+    return {
+        "version": 1, "columns": columns, "require": require, "method": {"name": method, **options},
+        "suppression": {"limit": suppression},
+    }  # fmt: skip
+
+
+def framed(spark, table, parts=2):
+    return spark.createDataFrame(table).repartition(parts)
+
+
+SETTINGS = {
+    "top-down": adult_policy("top-down"),
+    "top-down, l": adult_policy("top-down", l=3),
+    "top-down, suppression": adult_policy("top-down", suppression=0.02),
+    "top-down, widest": adult_policy("top-down", split="widest"),
+    "mondrian": adult_policy("mondrian"),
+    "mondrian, l": adult_policy("mondrian", l=2),
+    "full-domain": adult_policy("full-domain", suppression=0.05),
+    "full-domain, l": adult_policy("full-domain", l=3, suppression=0.05),
+    "incognito": adult_policy("incognito"),
+    "l-incognito": adult_policy("l-incognito", k=None, l=3, suppression=0.1),
+    "tds": adult_policy("tds", target="income"),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_release_is_the_local_one(spark, in_pieces, setting):
+    table, policy = adult(), SETTINGS[setting]
+    local = sudare.anonymize(table, policy)
+    spread = sudare.anonymize(framed(spark, table), policy)
+    assert_same(local, spread)
+    assert (local.plan is None) == (spread.plan is None)
+    if local.plan is not None:
+        assert local.plan == spread.plan
+
+
+@pytest.mark.parametrize("name", ["l-clustering", "three-phase", "anatomy"])
+def test_what_does_not_run_names_something_that_does(spark, name):
+    needs = METHODS[name].needs or "k-anonymity"
+    policy = adult_policy(name, k=None if needs == "l-diversity" else 5, l=2 if needs == "l-diversity" else None)
+    with pytest.raises(UnsupportedError, match=r"does not run on Spark.*use (top-down|dummies)"):
+        sudare.anonymize(framed(spark, adult(200)), policy)
+
+
+def test_every_method_is_either_run_or_refused():
+    from sudare.making import abilities, spread
+
+    known = {*spread.SPLITTING, *spread.EVERYWHERE, *spread.DRAWING, *abilities.ONE_MACHINE}
+    assert known == set(METHODS)
+
+
+def test_masked_records(spark, in_pieces):
+    table = adult(1500)
+    policy = adult_policy("full-domain", suppression=0.05)
+    policy["suppression"]["records"] = "masked"
+    assert_same(sudare.anonymize(table, policy), sudare.anonymize(framed(spark, table), policy))
+
+
+def test_a_plan_is_applied_on_spark_too(spark, in_pieces, tmp_path):
+    plan = sudare.anonymize(adult(2000), adult_policy("full-domain", suppression=0.1)).plan
+    others = datasets.adult().slice(2000, 1500)
+    local, spread = sudare.apply(plan, others), sudare.apply(plan, framed(spark, others))
+    assert_same(local, spread)
+
+
+@pytest.mark.parametrize("limit", [
+    {"model": "t-closeness", "t": 0.6, "column": "occupation"},
+    {"model": "beta-likeness", "beta": 9.0, "column": "occupation"},
+    {"model": "alpha-k-anonymity", "alpha": 0.7, "k": 5, "column": "occupation"},
+    {"model": "l-diversity", "l": 2.5, "variant": "entropy", "column": "occupation"},
+    {"model": "k-anonymity", "k": 20, "columns": ["age", "sex"]},
+])  # fmt: skip
+def test_models_are_proven_alike(spark, in_pieces, limit):
+    table, policy = adult(), adult_policy("top-down", k=5)
+    policy["require"].append(limit)
+    assert_same(sudare.anonymize(table, policy), sudare.anonymize(framed(spark, table), policy))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_item_sets(spark, in_pieces, seed):
+    random = np.random.default_rng(seed)
+    rows = 1200
+    sets = [[f"i{item}" for item in random.zipf(1.6, random.integers(0, 6)) if item < 30] for _ in range(rows)]
+    lists = [None if random.random() < 0.03 else items for items in sets]
+    table = pa.table({
+        "age": random.integers(18, 60, rows), "town": random.choice(["a", "b", "c", None], rows).tolist(),
+        "items": pa.array(lists, pa.list_(pa.string())), "ill": random.choice(list("uvwxyz"), rows),
+    })  # fmt: skip
+    asked = [{"model": "k-anonymity", "k": 4}, {"model": "l-diversity", "l": 2, "column": "ill"}]
+    policy = {
+        "version": 1,
+        "columns": {
+            "age": {"role": "quasi"}, "town": {"role": "quasi"}, "items": {"role": "quasi", "kind": "items"},
+            "ill": {"role": "sensitive"},
+        },
+        "require": asked[: 1 + seed % 2],
+        "method": {"name": "top-down"}, "suppression": {"limit": 0.01 * (seed // 2)},
+    }  # fmt: skip
+    assert_same(sudare.anonymize(table, policy), sudare.anonymize(framed(spark, table), policy))
+
+
+def test_people_are_counted_and_numbered(spark, in_pieces):
+    random = np.random.default_rng(5)
+    table = pa.table({
+        "who": [f"p{number}" for number in random.integers(0, 400, 1000)], "age": random.integers(20, 50, 1000),
+        "sex": random.choice(["m", "f"], 1000),
+    })  # fmt: skip
+    for numbers in ("per-class", "linked"):
+        policy = {
+            "version": 1,
+            "columns": {"who": {"role": "subject"}, "age": {"role": "quasi"}, "sex": {"role": "quasi"}},
+            "require": [{"model": "k-anonymity", "k": 4, "count": "subjects"}],
+            "method": {"name": "top-down"}, "release": {"subjects": numbers},
+        }  # fmt: skip
+        local, spread = sudare.anonymize(table, policy), sudare.anonymize(framed(spark, table), policy)
+        assert_same(local, spread, rows=False)
+        if numbers == "linked":
+            found = spread.data.toArrow()
+            links = set(zip(found.column("who").to_pylist(), found.column("sex").to_pylist(), strict=True))
+            assert len({who for who, _ in links}) == len(set(table.column("who").to_pylist()))
+
+
+def written(spark, table, policy, folder):
+    """A release that was written to a folder."""
+    return sudare.anonymize(framed(spark, table), policy, out=folder / "release.parquet")
+
+
+@pytest.mark.parametrize("frequencies", ["uniform", "observed"])
+def test_dummies(spark, in_pieces, frequencies, tmp_path):
+    policy = adult_policy("dummies", k=None, l=3, frequencies=frequencies)
+    table = adult(1200)
+    local, spread = sudare.anonymize(table, policy), written(spark, table, policy, tmp_path)
+    assert_same(local, spread, rows=False)
+    assert local.certificate["mechanism"] == spread.certificate["mechanism"]
+    found = pq.read_table(spread.path)
+    assert found.num_rows == 1200
+    assert all(len(set(cell)) == 3 for cell in found.column("occupation").to_pylist())
+    quasi = ["age", "sex", "race", "education"]
+    one, other = ([tuple(row.values()) for row in some.select(quasi).to_pylist()] for some in (table, found))
+    assert sorted(one, key=str) == sorted(other, key=str)
+    assert one != other  # shuffled
+
+
+@pytest.mark.parametrize("method", ["dummies", "pram"])
+def test_what_is_drawn_has_to_be_written_down(spark, method):
+    policy = adult_policy(method, k=None, l=3) if method == "dummies" else adult_policy(method, k=None)
+    if method == "pram":
+        policy["require"] = [{"model": "pk-anonymity", "k": 2}]
+    with pytest.raises(UnsupportedError, match=r"written down.*out="):
+        sudare.anonymize(framed(spark, adult(200)), policy)
+
+
+def test_records_of_one_person_show_parts_of_one_draw(spark, in_pieces, tmp_path):
+    random = np.random.default_rng(1)
+    table = pa.table({
+        "who": random.integers(0, 150, 600), "age": random.integers(20, 50, 600),
+        "ill": random.choice(list("abcdef"), 600),
+    })  # fmt: skip
+    policy = {
+        "version": 1,
+        "columns": {"who": {"role": "subject"}, "age": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+        "require": [{"model": "l-diversity", "l": 2, "column": "ill"}], "method": {"name": "dummies"},
+    }  # fmt: skip
+    local, spread = sudare.anonymize(table, policy), written(spark, table, policy, tmp_path)
+    assert local.certificate["mechanism"] == spread.certificate["mechanism"]
+    assert spread.certificate["mechanism"]["columns"]["ill"]["repeated"]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "invariant"])
+def test_pram(spark, in_pieces, kind, tmp_path):
+    policy = adult_policy("pram", k=None, kind=kind)
+    policy["require"] = [{"model": "pk-anonymity", "k": 2}]
+    table = adult(1500)
+    local, spread = sudare.anonymize(table, policy), written(spark, table, policy, tmp_path)
+    assert_same(local, spread, rows=False)
+    assert local.certificate["mechanism"] == spread.certificate["mechanism"]
+
+
+def test_pram_with_strata_is_refused(spark):
+    policy = adult_policy("pram", k=None, strata=["sex"])
+    policy["require"] = [{"model": "pk-anonymity", "k": 2}]
+    with pytest.raises(UnsupportedError, match="strata does not run on Spark"):
+        sudare.anonymize(framed(spark, adult(200)), policy, out="release.parquet")
