@@ -12,6 +12,10 @@ demo: $(VENV)/installed
 		--policy src/sudare/datasets/adult_policy.yaml --out $(OUT)/adult-release.csv
 	@echo; echo "The first records of the release, $(OUT)/adult-release.csv:"; head -n 4 $(OUT)/adult-release.csv; echo
 	$(BIN)/python -m sudare audit $(OUT)/adult-release.csv --policy src/sudare/datasets/adult_policy.yaml
+	@echo
+	$(BIN)/python -m sudare report $(OUT)/adult-release.csv --data src/sudare/datasets/adult.parquet \
+		--policy src/sudare/datasets/adult_policy.yaml --out $(OUT)/adult-report.html
+	@echo; echo "The report is $(CURDIR)/$(OUT)/adult-report.html: open it in a browser."
 
 test: $(VENV)/installed-for-tests
 	$(BIN)/ruff check

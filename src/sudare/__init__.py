@@ -20,6 +20,7 @@ _HOMES = {
     "Plan": "sudare.plan",
     "Policy": "sudare.policy",
     "Release": "sudare.api",
+    "Report": "sudare.reporting",
     "SudareError": "sudare.errors",
     "anonymize": "sudare.api",
     "apply": "sudare.api",
@@ -31,6 +32,7 @@ _HOMES = {
     "explore": "sudare.api",
     "load_policy": "sudare.api",
     "parse_cell": "sudare.release.cells",
+    "report": "sudare.api",
     "risk": "sudare.api",
 }
 """Where each public name lives."""
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         estimate,
         explore,
         load_policy,
+        report,
         risk,
     )
     from sudare.audit import AuditReport
@@ -55,12 +58,14 @@ if TYPE_CHECKING:
     from sudare.plan import Plan
     from sudare.policy import Policy
     from sudare.release.cells import parse_cell
+    from sudare.reporting import Report
 
 __all__ = [
     "AuditReport",
     "Plan",
     "Policy",
     "Release",
+    "Report",
     "SudareError",
     "anonymize",
     "apply",
@@ -73,6 +78,7 @@ __all__ = [
     "explore",
     "load_policy",
     "parse_cell",
+    "report",
     "risk",
 ]
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sudare.compare import Comparison
     from sudare.estimate import Answer, By
     from sudare.methods.exploring import Exploration
+    from sudare.reporting import Report
     from sudare.risk import Risk
 
 
@@ -77,6 +78,11 @@ class Release:
             f"<sudare.Release{where}: {facts['rows_out']} of {facts['rows_in']} records{classes}, "
             f"GCP {facts['loss']['gcp']:.4f}>"
         )
+
+    def _repr_html_(self) -> str:
+        from sudare.report import release_summary
+
+        return release_summary(self.certificate, str(self.path or (self.place and self.place.shown) or "Release"))
 
 
 def load_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
@@ -421,6 +427,27 @@ def estimate(
         estimator=estimator, eps=eps, level=level, trees=leaves_of(checked, question.columns),
         separator=None if spec is None else spec.separator, progress=progress,
     )  # fmt: skip
+
+
+def report(
+    release: Any,
+    data: Data,
+    policy: Policy | Mapping[str, Any] | str | Path,
+    *,
+    out: str | Path | None = None,
+    progress: Listener | None = None,
+) -> Report:
+    """Describe a release beside its data as one HTML page: promises, distributions, risk, checklists, how to use it.
+
+    ``release`` is a path, or what :func:`anonymize` gave back; it has to be of this data, under this policy. With
+    ``out`` the page is written there. It shows no value of a person: what few records share is blurred.
+    """
+    from sudare.reporting import report_of
+
+    def attacks() -> Risk:
+        return risk(data, policy, release=release, progress=progress)
+
+    return report_of(release, data, load_policy(policy), policy, out=out, risk=attacks, progress=progress)
 
 
 def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str | None = None) -> str:

@@ -33,6 +33,9 @@ ROOMS = {
     "released": {"errors", "engines", "hierarchies", "policy", "release"},
     "checking": {"errors", "methods", "policy", "release"},
     "calibrating": TABLE | {"checking", "hierarchies", "methods", "models", "policy", "pram", "reading"},
+    "describing": TABLE
+    | {"describing", "engines", "estimate", "hierarchies", "policy", "reading", "release", "released"},
+    "reporting": {"describing", "engines", "errors", "policy", "progress", "reading", "release", "report"},
     "making": TABLE
     | {"audit", "checking", "engines", "hierarchies", "making", "memory", "methods", "metrics", "models", "policy"}
     | {"pram", "reading", "release"},

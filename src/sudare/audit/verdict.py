@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from sudare.errors import AuditFailedError, Problem
@@ -89,6 +90,22 @@ class AuditReport:
             "seconds": self.seconds,
         }
         return report | {"notes": list(self.notes)} if self.notes else report
+
+    def _repr_html_(self) -> str:
+        """Return the outcome as notebooks show it."""
+        rows = "".join(
+            f"<tr><td style='text-align:left'>{escape(one.model)}</td><td>{escape(_shown(one.required))}</td>"
+            f"<td>{escape(_shown(one.achieved))}</td><td>{'holds' if one.holds else 'broken'}</td></tr>"
+            for one in self.guarantees
+        )
+        told = "".join(f"<p>{escape(str(line))}</p>" for line in (*self.problems, *self.notes))
+        classes = "" if self.classes is None else f" in {self.classes:,} classes"
+        outcome = "passed" if self.passed else "failed"
+        return (
+            f"<div><p><strong>The audit {outcome}</strong>: {self.rows:,} records{classes}."
+            "</p><table><thead><tr><th style='text-align:left'>promise</th><th>required</th><th>achieved</th>"
+            f"<th>verdict</th></tr></thead><tbody>{rows}</tbody></table>{told}</div>"
+        )
 
     def raise_if_failed(self) -> None:
         """Raise one :class:`AuditFailedError` with every failure, or return."""

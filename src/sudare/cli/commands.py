@@ -10,7 +10,7 @@ import typer
 
 from sudare import __version__
 from sudare.cli.running import check_new, progress, reporting, say, write_new
-from sudare.cli.showing import show_calibration, show_estimates, show_guarantees, show_nodes, show_release
+from sudare.cli.showing import show_calibration, show_estimates, show_guarantees, show_nodes, show_release, show_report
 
 app = typer.Typer(
     name="sudare",
@@ -303,6 +303,27 @@ def audit(
             show_guarantees(report.to_dict()["guarantees"])
             for note in report.notes:
                 say(f"Note: {note}")
+
+
+@app.command()
+def report(
+    release: Annotated[str, typer.Argument(metavar="R", help="A release, with its certificate beside it.")],
+    data: Annotated[str, typer.Option("--data", help="What it was made of: a file, or a table.")],
+    policy: PolicyOption,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The report, an HTML file.")],
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Describe a release beside its data as one HTML page, for those who have to approve or use it."""
+    with reporting(as_json):
+        from sudare import api
+
+        with progress(quiet or as_json) as listener:
+            made = api.report(release, data, policy, out=out, progress=listener)
+        if as_json:
+            say(json.dumps({"report": str(out)} | dict(made.figures), ensure_ascii=False))
+        elif not quiet:
+            show_report(str(out), made.figures)
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from sudare.cli.running import say
@@ -28,6 +29,15 @@ def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) 
     for note in facts["search"].get("notes", ()):
         say(f"  note: {note}")
     say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}{'_sudare' if table else '.sudare.json'}")
+
+
+def show_report(out: str, found: Mapping[str, Any]) -> None:
+    """Say where a report is, and what it is about."""
+    held = sum(bool(one["holds"]) for one in found["guarantees"])
+    described = _count(len(found["columns"]), "column")
+    say(f"{out}: {held} of {len(found['guarantees'])} promises hold; {described} described.")
+    who = "people" if found["people"] else "records"
+    say(f"  open it in a browser; it shows no value that fewer than {found['threshold']} {who} share")
 
 
 def show_search(search: dict[str, Any]) -> None:

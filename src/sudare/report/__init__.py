@@ -1,4 +1,4 @@
-"""Pictures of what was found, as SVG text that needs nothing else.
+"""Pictures and pages of what was found, as SVG and HTML text that needs nothing else.
 
 The rooms that find things know nothing of pictures; a picture is made from the plain data that they give away.
 """
@@ -6,5 +6,7 @@ The rooms that find things know nothing of pictures; a picture is made from the 
 from sudare.report.calibration import calibration_picture
 from sudare.report.estimates import estimate_picture
 from sudare.report.lattice import lattice_picture
+from sudare.report.page import report_page
+from sudare.report.summary import release_summary
 
-__all__ = ["calibration_picture", "estimate_picture", "lattice_picture"]
+__all__ = ["calibration_picture", "estimate_picture", "lattice_picture", "release_summary", "report_page"]

@@ -1,0 +1,325 @@
+"""Checklists of rules that reviewers ask for, filled where a tool can and left open where a person has to judge.
+
+Columns are matched with identifiers by their names, kinds and roles. That finds what is named as what it is, and
+nothing else: every list ends with a line to be signed by somebody who knows the data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from sudare.report.drawing import plain
+from sudare.report.sections import Section, paragraph, table
+
+Found = Mapping[str, Any]
+MET, UNMET, JUDGE = "met", "not met", "for a human to judge"
+STYLES = {MET: "met", UNMET: "unmet", JUDGE: "judge"}
+
+
+@dataclass(frozen=True)
+class Item:
+    """A rule, what the tool saw, and the verdict."""
+
+    rule: str
+    seen: str
+    verdict: str
+
+
+IDENTIFIERS: Sequence[tuple[str, str]] = (
+    (
+        "Names",
+        "name surname firstname lastname forename nickname initials vorname nachname prenom apellido 氏名 名前 姓名",
+    ),
+    (
+        "Geographic subdivisions smaller than a state",
+        "zip zipcode postal postcode plz city town village street address addr county district municipality commune "
+        "location latitude longitude lat lon adresse strasse ort wohnort ville direccion ciudad "
+        "住所 郵便番号 市区町村 市町村",
+    ),
+    (
+        "Dates (but years) directly related to an individual, and ages over 89",
+        "date birth born dob birthday admission admitted discharge discharged death died day month age geburtsdatum "
+        "geburtstag alter datum naissance edad 生年月日 誕生日 年齢 入院 退院 死亡 日付",
+    ),
+    ("Telephone numbers", "phone telephone tel mobile cellphone telefon handy telefono movil 電話 携帯"),
+    ("Fax numbers", "fax ファックス"),
+    ("E-mail addresses", "email mail mailaddress courriel correo メール"),
+    ("Social security numbers", "ssn socialsecurity nino nir sozialversicherungsnummer マイナンバー 個人番号"),
+    ("Medical record numbers", "mrn medicalrecord chart recordnumber patientid patientno カルテ 診察券"),
+    (
+        "Health plan beneficiary numbers",
+        "beneficiary insurance insuranceid memberid policyno nhs medicare versicherungsnummer "
+        "保険証 被保険者 保険者番号",
+    ),
+    ("Account numbers", "account acct iban bankaccount creditcard cardnumber konto kontonummer 口座 カード番号"),
+    ("Certificate and license numbers", "license licence certificate permit fuehrerschein permis 免許"),
+    (
+        "Vehicle identifiers and serial numbers, license plates",
+        "vehicle vin plate licenseplate numberplate kennzeichen ナンバープレート 車両番号",
+    ),
+    ("Device identifiers and serial numbers", "device deviceid serial serialnumber imei imsi 端末"),
+    ("Web addresses (URLs)", "url website homepage link"),
+    ("IP addresses", "ip ipaddress"),
+    ("Biometric identifiers", "fingerprint biometric voice retina iris dna genome 指紋"),
+    ("Full-face photographs and comparable images", "photo picture portrait image face 顔写真"),
+    (
+        "Any other unique identifying number, characteristic or code",
+        "id uuid guid identifier key passport nationalid personalid studentid encounter ausweis "
+        "識別子 番号 旅券 パスポート",
+    ),
+)
+"""The eighteen identifiers of HIPAA's Safe Harbor, with words in names of columns that hint at each."""
+
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+_STATES = frozenset(["state", "country", "nation", "region", "land", "pays", "pais"])
+_HARMLESS = frozenset(["drug", "disease", "diagnosis", "product", "admission", "type", "test"])
+
+
+def words_of(name: str) -> frozenset[str]:
+    """Return the words in a column's name, neighbours also joined."""
+    parts = [part.lower() for part in _WORD.findall(name)]
+    return frozenset([*parts, *(first + second for first, second in pairwise(parts))])
+
+
+def hinted(name: str, hints: str) -> bool:
+    """Say whether a column's name holds one of some words; those of unspaced scripts are looked for inside it."""
+    own = words_of(name)
+    return any(hint in own if hint.isascii() else hint in name for hint in hints.split())
+
+
+def checklists(found: Found) -> Section:
+    """Return the section of all checklists."""
+    lists = [
+        ("HIPAA Safe Harbor: the eighteen identifiers",
+         "45 CFR 164.514(b)(2). Columns are recognised by their names, kinds and roles alone.", safe_harbor(found)),
+        ("EMA policy 0070: a threshold of 0.09",
+         "Publication of clinical data: the largest risk that a participant is recognised stays at or below 0.09, "
+         "which is one in a group of 11.", ema(found)),
+        ("Cells of at least 11",
+         "The rule of the US Centers for Medicare and Medicaid Services: no cell of 1 to 10 is shown, or can be "
+         "derived.",
+         cell_size(found)),
+        ("Japan: anonymously processed information (匿名加工情報)",
+         "Act on the Protection of Personal Information, Article 43, and its Enforcement Rules, Article 34.",
+         appi(found)),
+    ]  # fmt: skip
+    intro = paragraph(
+        "Filled where the tool can tell, open where somebody has to judge. A rule counts as met as far as the names, "
+        "roles and cells of the columns tell. None of this is legal advice."
+    )
+    return Section("checklists", "Checklists", intro + "".join(_list(*each) for each in lists))
+
+
+def _list(title: str, about: str, items: Sequence[Item]) -> str:
+    rows = []
+    for item in items:
+        line = '<span class="sign"></span>' if item.verdict == JUDGE else ""
+        verdict = f'<span class="verdict {STYLES[item.verdict]}">{plain(item.verdict)}</span>{line}'
+        rows.append([plain(item.rule), plain(item.seen), verdict])
+    counts = ", ".join(f"{sum(item.verdict == each for item in items)} {each}" for each in STYLES)
+    sign = '<p class="note">I know the data, and confirm this list (name, date):<span class="sign"></span></p>'
+    body = table(["rule", "what the tool saw", "verdict"], rows, raw=True)
+    return f"<h3>{plain(title)}</h3>{paragraph(f'{about} {counts}.', 'quiet')}{body}{sign}"
+
+
+# -- HIPAA ----------------------------------------------------------------------------------------------------------
+
+
+def safe_harbor(found: Found) -> list[Item]:
+    """Return the eighteen identifiers, each with what is known of columns that look like it."""
+    released = {column["name"]: column for column in found["columns"]}
+    items = []
+    for number, (rule, hints) in enumerate(IDENTIFIERS, 1):
+        kept_back = [name for name in found["withheld"] if hinted(name, hints)]
+        there = [column for name, column in released.items() if _looks_like(column, name, number, hints)]
+        items.append(Item(f"{number}. {rule}", *_verdict(number, there, kept_back)))
+    return items
+
+
+def _looks_like(column: Found, name: str, number: int, hints: str) -> bool:
+    if number == 2 and words_of(name) & _STATES and not hinted(name, "city zip postal street"):
+        return False
+    if number == 3 and column["kind"] == "date":
+        return True
+    if number == 18 and column["kind"] == "number":
+        return hinted(name, "id uuid guid identifier passport")
+    if number in (1, 18):  # "id" and "name" are part of many a harmless name
+        return hinted(name, hints) and not words_of(name) & _HARMLESS
+    return hinted(name, hints)
+
+
+def _verdict(number: int, there: Sequence[Found], kept_back: Sequence[str]) -> tuple[str, str]:
+    away = f"Not released: {', '.join(kept_back)}. " if kept_back else ""
+    if not there:
+        return f"{away}{'No other' if kept_back else 'No'} column of the release looks like one.", MET
+    told, verdicts = [], []
+    for column in there:
+        said, verdict = _dated(column) if number == 3 else _placed(column) if number == 2 else _coded(column)
+        told.append(f"{column['name']}: {said}")
+        verdicts.append(verdict)
+    worst = next(each for each in (UNMET, JUDGE, MET) if each in verdicts)
+    return away + " ".join(told), worst
+
+
+def _dated(column: Found) -> tuple[str, str]:
+    """Judge a date, or an age."""
+    if column["kind"] == "date":
+        finest = column.get("finest")
+        if finest == "year" or finest is None:
+            return "released by years at the finest.", MET
+        return f"released by {finest}s; Safe Harbor allows years.", UNMET
+    if hinted(column["name"], "age edad 年齢"):
+        if column["kind"] != "number":
+            return f"{_shown(column)}. Are all ages above 89 in one group?", JUDGE
+        if column.get("old") == "none":
+            return "no age above 89 is shown.", MET
+        if column.get("old") == "single":
+            return "ages above 89 are shown by themselves; they belong into one group of 90 or more.", UNMET
+        return "some ranges reach above 89; they should be one group of 90 or more.", JUDGE
+    return f"{_shown(column)}; is it, or does it lead to, a date?", JUDGE
+
+
+def _placed(column: Found) -> tuple[str, str]:
+    if column.get("exact"):
+        return f"{_shown(column)}; places smaller than a state are shown by themselves. Is it one?", JUDGE
+    return f"{_shown(column)}. Do all areas that are shown have more than 20,000 people?", JUDGE
+
+
+def _coded(column: Found) -> tuple[str, str]:
+    return f"{_shown(column)}. Its name looks like an identifier: is it one?", JUDGE
+
+
+def _shown(column: Found) -> str:
+    words = {"generalized": "released generalized", "untouched": "released as it was", "drawn": "released drawn at "
+        "random",
+             "sets": "released hidden among others", "apart": "released in a table of its own"}  # fmt: skip
+    return words[column["treatment"]]
+
+
+# -- thresholds --------------------------------------------------------------------------------------------------------
+
+
+def _crowd(found: Found) -> tuple[int | None, str]:
+    """Return the size of the smallest crowd that anybody stands in, and how it is known."""
+    if found["smallest_class"] is not None:
+        who = "people" if found["people"] else "records"
+        return int(found["smallest_class"]), f"The smallest group of the release has {found['smallest_class']:,} {who}"
+    drawn = [one for one in found["guarantees"] if one["model"] == "pk-anonymity" and one["holds"]]
+    if drawn:
+        least = float(drawn[0]["achieved"] or 0)
+        return int(least + 1e-9), f"Pk-anonymity holds: each record could be that of {least:.3g} people"
+    return None, "The release leaves quasi-identifiers as they were, so that people may be recognised by them"
+
+
+def ema(found: Found) -> list[Item]:
+    """Return the rules of EMA's policy 0070 that can be asked of a table."""
+    size, told = _crowd(found)
+    risk = None if size is None else 1 / max(size, 1)
+    seen = f"{told}." if risk is None else f"{told}: a largest risk of {risk:.4f}."
+    measured = (found.get("risk") or {}).get("wp216") or {}
+    return [
+        Item(
+            "The largest risk of being recognised is at most 0.09",
+            seen,
+            MET if size is not None and size >= 11 else UNMET,
+        ),
+        *_criteria(measured),
+        Item("The expected use, and who gets the data, were considered", "A tool cannot know.", JUDGE),
+    ]
+
+
+def _criteria(measured: Found) -> Iterator[Item]:
+    names = {
+        "singling_out": "No record can be singled out",
+        "linkability": "Records about a person cannot be linked",
+        "inference": "Nothing can be inferred about a person",
+    }
+    for name, rule in names.items():
+        after = (measured.get(name) or {}).get("after")
+        seen = "Not measured in this report."
+        if after is not None:
+            seen = (
+                f"Measured: attacks succeed {100 * after['above']:.1f} percentage points more often than chance (95%: "
+                f"{100 * after['above_low']:.1f} to {100 * after['above_high']:.1f})."
+            )
+        yield Item(rule, seen, JUDGE)
+
+
+def cell_size(found: Found) -> list[Item]:
+    """Return the rule of cells of at least 11."""
+    size, told = _crowd(found)
+    kept = size is not None and size >= 11
+    rare = [column["name"] for column in found["columns"] if column.get("rare")]
+    about = (
+        f"Released as they were, with values that fewer than {found['threshold']} records share: {', '.join(rare)}."
+        if rare
+        else f"No column that left as it was shows a value that fewer than {found['threshold']} records share."
+    )
+    return [
+        Item("No group of quasi-identifiers has 1 to 10 records", f"{told}.", MET if kept else UNMET),
+        Item("No other column shows a value of 1 to 10 records", about,
+             JUDGE if rare or found["threshold"] < 11 else MET),
+        Item("This report shows no count of 1 to 10",
+             f"Counts of the data below {found['threshold']} are blurred, and others rounded to multiples of it.",
+             MET if found["threshold"] >= 11 else JUDGE),
+        Item("Tables made from the release show no cell of 1 to 10", "Whoever publishes has to see to it.", JUDGE),
+    ]  # fmt: skip
+
+
+# -- Japan ----------------------------------------------------------------------------------------------------
+
+
+def appi(found: Found) -> list[Item]:
+    """Return the standards for making anonymously processed information, and the duties that come with it."""
+    columns, withheld = found["columns"], found["withheld"]
+    absent = any(one["model"] == "identifiers absent" and one["holds"] for one in found["guarantees"])
+    official = [hints for _, hints in (IDENTIFIERS[6], IDENTIFIERS[10], IDENTIFIERS[15])]  # numbers, licenses, bodies
+    codes = [column["name"] for column in columns if any(hinted(column["name"], hints) for hints in official)]
+    subject = [column["name"] for column in found["policy"]["columns"] if column["role"] == "subject"]
+    linked = found["policy"]["release"].get("subjects") == "linked"
+    counted = any(one["model"] == "subjects per class" for one in found["guarantees"]) or linked
+    rare = [column["name"] for column in columns if column.get("rare")]
+    size, told = _crowd(found)
+    changed = [column["name"] for column in columns if column["treatment"] != "untouched"]
+    names = f"Not released: {', '.join(withheld)}." if withheld else "The policy names no identifier."
+    if subject and counted:
+        link = (
+            "People have one random number throughout the release, which links their records; nothing leads back from "
+            "it."
+            if linked
+            else "People are numbered anew in each group; nothing links these numbers with the source."
+        )
+    else:
+        link = "No number of a person is in the release."
+    odd = f"{told}."
+    if rare:
+        odd += f" Released as they were, with values that few share: {', '.join(rare)}."
+    return [
+        Item("Rule 34(1): descriptions that identify a person are deleted or replaced", names,
+             MET if absent and withheld else JUDGE),
+        Item("Rule 34(2): individual identification codes (個人識別符号) are deleted or replaced",
+             f"Columns that look like one: {', '.join(codes)}." if codes else "No column of the release looks like "
+             "one.",
+             JUDGE if codes else MET),
+        Item("Rule 34(3): codes that link with other information are deleted or replaced", link,
+             JUDGE if subject and linked else MET),
+        Item("Rule 34(4): idiosyncratic descriptions (特異な記述) are deleted or replaced", odd,
+             JUDGE if rare or size is None or size < 2 else MET),
+        Item("Rule 34(5): other measures that the nature of the data asks for",
+             f"Changed: {', '.join(changed) or 'nothing'}. Whether that suffices depends on what others hold.", JUDGE),
+        Item("Art. 43(2): deleted descriptions, and how they were processed, are kept safe", "A matter of the "
+            "organisation.",
+             JUDGE),
+        Item("Art. 43(3): the kinds of information in it are made public",
+             f"The release holds: {', '.join(column['name'] for column in columns)}.", JUDGE),
+        Item("Art. 43(4): on handing over, kinds and means are made public, and the receiver is told what it is",
+             "This page can be handed over with the release.", JUDGE),
+        Item("Art. 43(5): nobody compares it with other information to identify a person", "A matter of contracts and "
+            "conduct.",
+             JUDGE),
+        Item("Art. 43(6): safety and complaints are seen to", "A matter of the organisation.", JUDGE),
+    ]  # fmt: skip

@@ -1,0 +1,94 @@
+"""Checklists: filled where the columns tell, open where somebody has to judge."""
+
+import datetime
+
+import pyarrow as pa
+import pytest
+
+import sudare
+from sudare.report.checklists import IDENTIFIERS, JUDGE, MET, UNMET, appi, cell_size, ema, hinted, safe_harbor
+
+from .people import POLICY, report_on, table
+
+
+def figures(columns, require=({"model": "k-anonymity", "k": 5},), data=None, **more):
+    data = table() if data is None else data
+    return report_on({"columns": columns, "require": list(require), **more}, data).figures
+
+
+def test_the_eighteen_identifiers_are_all_there():
+    found = safe_harbor(report_on(POLICY, table()).figures)
+    assert len(found) == len(IDENTIFIERS) == 18
+    assert [item.rule.partition(".")[0] for item in found] == [str(number) for number in range(1, 19)]
+
+
+def test_a_name_that_is_kept_back_is_met():
+    found = safe_harbor(report_on(POLICY, table()).figures)
+    assert found[0].verdict == MET
+    assert "Not released: name" in found[0].seen
+    assert found[1].verdict == JUDGE  # a town is smaller than a state
+    assert "town" in found[1].seen
+    assert found[6].verdict == MET
+
+
+@pytest.mark.parametrize(
+    ("level", "verdict"), [("year", MET), ("month", UNMET), ("day", UNMET)], ids=["years", "months", "days"]
+)
+def test_dates_may_be_years(level, verdict):
+    days = [datetime.date(1990 + n % 3, 1 + n % 2 * 6, 1 + n % 2) for n in range(120)]
+    data = pa.table({"admitted": days, "x": ["a", "b"] * 60})
+    columns = {"admitted": {"role": "quasi", "hierarchy": {"dates": [level]}}, "x": {"role": "insensitive"}}
+    promise = [{"model": "k-anonymity", "k": 30 if level == "year" else 5}]
+    found = safe_harbor(figures(columns, promise, data, method={"name": "full-domain"}))
+    assert found[2].verdict == verdict
+
+
+@pytest.mark.parametrize(("oldest", "verdict"), [(80, MET), (96, UNMET)])
+def test_ages_above_89_are_found(oldest, verdict):
+    data = pa.table({"age": [30, 50, oldest] * 40, "x": ["a", "b"] * 60})
+    found = safe_harbor(figures({"age": {"role": "quasi"}, "x": {"role": "insensitive"}}, data=data))
+    assert found[2].verdict == verdict
+
+
+@pytest.mark.parametrize(("k", "verdict"), [(5, UNMET), (10, UNMET), (11, MET), (20, MET)])
+def test_thresholds_are_those_of_groups_of_eleven(k, verdict):
+    columns = {name: POLICY["columns"][name] for name in ("age", "disease")}
+    data = pa.table({"age": [1] * k + [2] * 40, "disease": ["flu"] * (k + 40)})
+    found = figures(columns, [{"model": "k-anonymity", "k": k}], data)
+    assert found["smallest_class"] in (k, k + 40)
+    if found["smallest_class"] == k:
+        assert ema(found)[0].verdict == verdict
+        assert cell_size(found)[0].verdict == verdict
+
+
+def test_people_may_be_recognised_where_quasi_identifiers_are_as_they_were():
+    data = sudare.datasets.adult("test").select(["age", "occupation"])
+    columns = {"age": {"role": "quasi"}, "occupation": {"role": "sensitive"}}
+    promise = [{"model": "l-diversity", "l": 3, "column": "occupation"}]
+    found = figures(columns, promise, data, method={"name": "anatomy"})
+    assert ema(found)[0].verdict == UNMET
+
+
+def test_japan_leaves_the_organisation_to_people():
+    found = appi(report_on(POLICY, table()).figures)
+    assert len(found) == 10
+    assert found[0].verdict == MET
+    assert {item.verdict for item in found[5:]} == {JUDGE}
+    assert "note" in found[3].seen  # whose values are everybody's own
+
+
+@pytest.mark.parametrize(
+    ("name", "hints", "found"),
+    [
+        ("patientId", "patientid", True), ("PATIENT_ID", "id", True), ("first name", "firstname", True),
+        ("患者の住所", "住所", True), ("ship", "ip", False), ("ip_address", "ip", True), ("average", "age", False),
+    ],
+)  # fmt: skip
+def test_names_are_read_word_by_word(name, hints, found):
+    assert hinted(name, hints) is found
+
+
+def test_open_rules_have_a_line_to_sign():
+    report = report_on(POLICY, table())
+    part = report.html.partition('id="checklists"')[2]
+    assert part.count('class="verdict judge"') + 4 == part.count('class="sign"')
