@@ -18,8 +18,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import claims as shared
@@ -119,6 +121,88 @@ def postgres(source: Path, folder: Path) -> None:
     show("postgres", seconds, copy, peak, told)
 
 
+SPARK = """
+import os, sys, time
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config(
+    "spark.log.level", "OFF").config("spark.ui.showConsoleProgress", "false").getOrCreate()
+started = time.perf_counter()
+frame = spark.read.parquet({source!r}).select(*{columns!r})
+groups = frame.groupBy(*{columns!r}).count()
+groups.selectExpr(*{columns!r}, "explode(sequence(1, count)) AS turn").drop("turn").write.parquet({out!r})
+print(time.perf_counter() - started)
+spark.stop()
+"""
+"""Spark's own way: read the rows, group them by all columns, and write them in the order of the groups."""
+
+
+def spark(source: Path, folder: Path) -> None:
+    """From Parquet to Parquet, on the two cores of this machine."""
+    copy = timed(SPARK.format(source=str(source), columns=COLUMNS, out=str(folder / "spark-copy.parquet")))
+    more = ["--engine", "spark", "--master", "local[2]"]
+    seconds, peak, told = release(str(source), str(folder / "spark.parquet"), COLUMNS, folder, *more)
+    show("spark", seconds, copy, peak, told)
+
+
+def cluster(source: Path, folder: Path) -> None:
+    """QI6 on a standalone cluster of two one-core workers; what the driver takes up is its Python and its Java."""
+    sys.path.insert(0, str(HERE.parent / "tests" / "engines"))
+    cluster: Any = import_module("spark_cluster")
+    columns = shared.QUASI["QI6"]
+    with cluster.started(folder / "cluster", workers=2, memory="3g") as master:
+        watching = Watching()
+        out = str(folder / "cluster.parquet")
+        os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 1g pyspark-shell"
+        seconds, _, told = release(str(source), out, columns, folder, "--engine", "spark", "--master", master)
+        print(f"| cluster, QI6 | {seconds:.1f} s | | | | {watching.stop():.1f} GiB (driver) | {told['classes']} |")
+
+
+class Watching:
+    """Looks at the memory of the processes that this one started, and of those that they started, until stopped.
+
+    Executors belong to the workers of the cluster, which were started before, and do not count.
+    """
+
+    def __init__(self) -> None:
+        self._known = self._below()
+        self._peak, self._going = 0.0, True
+        self._thread = Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def _look(self) -> None:
+        while self._going:
+            held = 0
+            for process in self._below() - self._known:
+                with suppress(OSError, StopIteration, ValueError):
+                    text = Path(f"/proc/{process}/status").read_text()
+                    held += int(next(line for line in text.splitlines() if line.startswith("VmRSS")).split()[1])
+            self._peak = max(self._peak, held / 1024**2)
+            time.sleep(0.2)
+
+    @staticmethod
+    def _below() -> set[int]:
+        """Return the processes that come from this one."""
+        parents: dict[int, int] = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                with suppress(OSError, IndexError):
+                    parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        found: set[int] = set()
+        new = {os.getpid()}
+        while new:
+            new = {process for process, parent in parents.items() if parent in new} - found
+            found |= new
+        return found
+
+    def stop(self) -> float:
+        """Return the most that there was, in GiB."""
+        self._going = False
+        self._thread.join()
+        return self._peak
+
+
 def main() -> None:
     """Measure what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -136,7 +220,7 @@ def main() -> None:
             MEASURED[engine](source, folder)
 
 
-MEASURED = {"duckdb": duckdb, "postgres": postgres}
+MEASURED = {"duckdb": duckdb, "postgres": postgres, "spark": spark, "cluster": cluster}
 
 if __name__ == "__main__":
     main()

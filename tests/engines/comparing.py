@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 FIGURES = ("rows_in", "rows_out", "suppressed", "classes", "item_sets", "guarantees", "columns", "search", "order")
@@ -12,7 +13,7 @@ def rows_of(release):
     if release.path is not None:
         table = pq.read_table(release.path)
     else:
-        table = release.data if hasattr(release.data, "to_pylist") else release.data.toArrow()
+        table = release.data if isinstance(release.data, pa.Table) else release.data.toArrow()
     return Counter(tuple(plain(cell) for cell in row.values()) for row in table.to_pylist())
 
 

@@ -27,6 +27,8 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import secrets
+import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,6 +48,8 @@ ROWS_AT_A_TIME = 1 << 16
 """The rows that Spark hands to Python at a time: with fewer it takes longer."""
 PARCELS_AT_A_TIME = 2
 """The parcels that it hands over at a time: it holds them in memory outside of its heap, which is small."""
+PATIENCE = 10.0
+"""The seconds that a cluster has to answer in, when a session begins."""
 _LIMIT = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _PARCEL = "key int, head binary, body binary"
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.\s;]+)")
@@ -75,6 +79,7 @@ class Spark:
     def __init__(self, session: Any) -> None:
         self.session = session
         self._kept: list[Any] = []
+        self._tag = f"sudare-{secrets.token_hex(8)}"
 
     @classmethod
     def of(cls, data: Any, master: str | None = None) -> Spark:
@@ -93,6 +98,21 @@ class Spark:
             with suppress(Exception):  # a session that is gone keeps nothing
                 frame.unpersist()
         self._kept.clear()
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """End what Spark still does for us, on any way out but the last: else it would go on where nobody waits."""
+        with speaking():
+            self.session.addTag(self._tag)
+        try:
+            yield
+        except BaseException:
+            with suppress(Exception):  # a session that is gone does nothing more
+                self.session.interruptTag(self._tag)
+            raise
+        finally:
+            with suppress(Exception):
+                self.session.removeTag(self._tag)
 
     # -- looking -------------------------------------------------------------------------------------------------
 
@@ -414,16 +434,34 @@ def _session(master: str | None) -> Any:
         if active is not None and master is None:
             return active
         remote = (master or "").startswith("sc://")
+        _check_answers(master or "")
         builder = SparkSession.builder
         if not remote:
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             if (master or "local").startswith("local"):
                 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             builder = builder.appName("sudare").config("spark.ui.showConsoleProgress", "false")
-            builder = builder.config("spark.log.level", "ERROR")
+            builder = builder.config("spark.log.level", "OFF")  # what it logs of failures may quote cells
             builder = builder if master is None else builder.master(master)
         else:
             builder = builder.remote(master)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             return builder.getOrCreate()
+
+
+def _check_answers(master: str) -> None:
+    """Raise if nothing answers where a cluster is said to be: Spark itself would go on trying for minutes."""
+    kind, _, places = master.partition("://")
+    if master and not master.startswith(("local", "spark://", "sc://", "yarn", "k8s://")):
+        what = "is not where Spark can be."
+        raise DataError(Problem("master", what, "say local[4], spark://host:7077, yarn, k8s://..., or sc://host:15002."))
+    if kind not in ("spark", "sc"):
+        return
+    hint = "is it running? A master is named as in spark://host:7077, Connect as in sc://host:15002."
+    for place in places.partition("/")[0].partition(";")[0].split(","):
+        host, _, port = place.rpartition(":") if ":" in place else (place, "", "7077" if kind == "spark" else "15002")
+        with suppress(OSError, ValueError, OverflowError):
+            socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+            return
+    raise DataError(Problem(master.partition(";")[0], "nothing answers there.", hint))

@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sudare.errors import DataError, Problem
+from sudare.making.shards import digest_of
 from sudare.metrics.adding import Sums, sums_of
 from sudare.policy import Policy
 from sudare.randomness import Entropy
@@ -218,15 +220,23 @@ class CodesOf:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Cells that are drawn where the rows come together; these come together by chance, or by whom they are about."""
+    """Cells that are drawn where the rows come together; these come together by chance, or by whom they are about.
+
+    Chance depends on the shard, for what a row holds must not show in where it goes. A shard that was lost, and then
+    was cut of rows in another order, would send some rows twice and others not at all: only ``known`` ones are sent.
+    """
 
     draws: Mapping[str, SetsOf | CodesOf]
     bundles: int
     wanted: Wanted
     secret: bytes = field(repr=False)
+    known: frozenset[bytes] = frozenset()
 
     def send(self, shard: Table, body: bytes) -> tuple[Ints, NDArray[Any]]:
         """Send rows anywhere; records of one person go together, since what they show is drawn at once."""
+        if digest_of(body) not in self.known:
+            what = "gave its rows in another order, or other rows, when Spark had lost some and read it again."
+            raise DataError(Problem("the table", what, "run it again, or write the table as Parquet first."))
         key = hashlib.blake2b(body, key=self.secret, digest_size=32).digest()
         random = np.random.default_rng(int.from_bytes(key))
         found = random.integers(0, self.bundles, shard.rows)

@@ -7,6 +7,7 @@ mean everywhere. What goes back is small: for each column the values there are, 
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -85,7 +86,13 @@ class Cutting:
             words[name] = found.values, np.append(counts[len(found.values) :].sum(), counts[: len(found.values)])
             cells[name] = found.offsets.astype(np.uint32), found.items
         carried = _packed(given.select(list(self.carried)))
-        return Parcel(0, pickle.dumps((rows, words), 5), pickle.dumps((rows, words_only(words), cells, carried), 5))
+        body = pickle.dumps((rows, words_only(words), cells, carried), 5)
+        return Parcel(0, pickle.dumps((rows, words, digest_of(body)), 5), body)
+
+
+def digest_of(body: Any) -> bytes:
+    """Return what tells a shard from one that was cut anew of rows in another order."""
+    return hashlib.blake2b(body, digest_size=16).digest()
 
 
 def words_only(words: Mapping[str, Any]) -> dict[str, pa.Array]:
@@ -120,7 +127,7 @@ def merged_words(heads: Iterable[bytes], names: Collection[str]) -> tuple[int, d
     """Put the words of all shards together; returned with the number of rows."""
     rows, parts = 0, {name: list[tuple[pa.Array, Ints]]() for name in names}
     for head in heads:
-        count, words = pickle.loads(head)
+        count, words, _ = pickle.loads(head)
         rows += count
         for name, part in words.items():
             parts[name].append(part)

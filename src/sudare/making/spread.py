@@ -57,6 +57,7 @@ def make_on_spark(asked: Asked) -> Made:
     with ExitStack() as undo:
         spark = undo.enter_context(Spark.of(asked.data, asked.master))
         target = undo.enter_context(target_of(asked, spark))
+        undo.enter_context(spark.working())
         with asked.timed("read"):
             spread = _read(asked, spark)
         with asked.timed("method"):
@@ -113,13 +114,17 @@ def refuse(asked: Asked) -> None:
 
 @dataclass
 class _Spread:
-    """A table that was read: its shards, its dictionaries, and how often each code occurs."""
+    """A table that was read: its shards, its dictionaries, and how often each code occurs.
+
+    ``known`` are the digests of its shards, where values are drawn.
+    """
 
     spark: Spark
     shards: Any
     book: Book
     rows: int
     frequencies: dict[str, Ints]
+    known: frozenset[bytes] = frozenset()
 
     def gather(self, function: Callable[[Table], Any], merge: Callable[[Any, Any], Any]) -> list[Any]:
         """Run a function on every shard; what it returns is merged on the way."""
@@ -162,12 +167,14 @@ def _read(asked: Asked, spark: Spark) -> _Spread:
     if wrong:
         raise DataError(wrong)
     shards = spark.parcels(frame, names, cutting, keep=True)
-    rows, words = merged_words(spark.heads(shards, from_rows=True), encoded)
+    heads = spark.heads(shards, from_rows=True)
+    rows, words = merged_words(heads, encoded)
     if not rows:
         raise DataError(Problem(where, "has no records."))
     kinds = pa.schema([schema.field(name) for name in carried])
     book = make_book(words, seen, kinds, sets=sets, unseen=asked.unseen, also=asked.seen.also)
-    return _Spread(spark, shards, book, rows, histograms(book, words))
+    known = frozenset(pickle.loads(head)[2] for head in heads) if asked.method["name"] in DRAWING else frozenset()
+    return _Spread(spark, shards, book, rows, histograms(book, words), known)
 
 
 Told = Callable[[list[Any]], Figures]
@@ -296,7 +303,7 @@ def _drawn(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]
             matrix = about["matrix"]
             draws[name] = CodesOf(matrix.get("p"), np.array(matrix["rows"]) if "rows" in matrix else None)
     bundles = max(-(-spread.rows // BUNDLE), 1)
-    decision = Drawn(draws, bundles, show, secrets.token_bytes(32))
+    decision = Drawn(draws, bundles, show, secrets.token_bytes(32), spread.known)
 
     def figures(heads: list[Any]) -> Figures:
         from sudare.methods.dummies import REPEATED

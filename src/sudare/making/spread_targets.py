@@ -45,6 +45,8 @@ class FolderTarget:
         """Open what was written; rows that were not are written by Spark."""
         if frame is not None:
             self.spark.write(frame, self.written)
+        for path in self.written.glob(".*"):  # an executor that was lost had begun these
+            path.unlink(missing_ok=True)
         return self.spark.open(str(self.written))
 
     def place(self, certificate: Mapping[str, Any]) -> None:
