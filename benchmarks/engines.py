@@ -53,12 +53,17 @@ def release(source: str, out: str, columns: list[str], folder: Path, *more: str)
     return seconds, used.ru_maxrss / 1024**2, json.loads(said)
 
 
+def stages(certificate: dict[str, Any]) -> str:
+    """Return how long each stage took."""
+    return ", ".join(f"{stage} {spent:.1f}" for stage, spent in certificate["seconds"].items())
+
+
 def show(engine: str, seconds: float, copy: float, peak: float, certificate: dict[str, Any]) -> None:
     """Print a line of the table."""
     limit = LIMITS.get(engine)
     print(
         f"| {engine} | {seconds:.1f} s | {copy:.1f} s | {seconds / copy:.1f} | {limit or ''} | {peak:.1f} GiB |"
-        f" {certificate['classes']} |",
+        f" {certificate['classes']} | {stages(certificate)} |",
         flush=True,
     )
 
@@ -156,7 +161,9 @@ def cluster(source: Path, folder: Path) -> None:
         out = str(folder / "cluster.parquet")
         os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 1g pyspark-shell"
         seconds, _, told = release(str(source), out, columns, folder, "--engine", "spark", "--master", master)
-        print(f"| cluster, QI6 | {seconds:.1f} s | | | | {watching.stop():.1f} GiB (driver) | {told['classes']} |")
+        print(
+            f"| cluster, QI6 | {seconds:.1f} s | | | | {watching.stop():.1f} GiB (driver) | {told['classes']} | {stages(told)} |"
+        )
 
 
 class Watching:
@@ -215,7 +222,8 @@ def main() -> None:
         small = shared.claims(20_000, folder)
         release(str(small), str(folder / "release.parquet"), COLUMNS, folder)  # compiles the kernels
         print(f"{given.rows:,} claims, {', '.join(COLUMNS)}, k = 10\n")
-        print("| engine | release | copy | ratio | target | peak memory | classes |\n|---|---|---|---|---|---|---|")
+        print("| engine | release | copy | ratio | target | peak memory | classes | stages |")
+        print("|---|---|---|---|---|---|---|---|")
         for engine in given.only:
             MEASURED[engine](source, folder)
 

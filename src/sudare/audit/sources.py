@@ -229,9 +229,10 @@ def sums_of_lines(connection: Any, counted: Any) -> Sums:
     cells = [f"c{at}" for at in range(counted.num_columns - 1)]
     connection.register("lines", counted.rename_columns([*cells, "many"]))
     halves = ", ".join(f"sum(CAST(md5_number_{half}(line) AS HUGEINT) * many)" for half in ("lower", "upper"))
-    # each cell by its digest: their texts beside each other could be read in several ways
-    digests = [f"coalesce(md5(CAST({cell} AS VARCHAR)), '-')" for cell in cells]
-    line = f"concat({', '.join(digests)})" if cells else "''"
+    # each cell with its length: their texts alone could be read in several ways
+    texts = [f"CAST({cell} AS VARCHAR)" for cell in cells]
+    parts = [f"coalesce(concat(strlen({text}), ':', {text}), '-')" for text in texts]
+    line = f"concat({', '.join(parts)})" if cells else "''"
     [found] = connection.execute(f"SELECT {halves}, sum(many) FROM (SELECT {line} AS line, many FROM lines)").fetchall()
     connection.unregister("lines")
     return found[0] or 0, found[1] or 0, found[2] or 0

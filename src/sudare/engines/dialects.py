@@ -129,7 +129,6 @@ POSTGRES = Dialect(
         "SET LOCAL work_mem = '512MB'",  # per sort and hash: the defaults of a server suit many small queries
         "SET LOCAL maintenance_work_mem = '256MB'",
         # records are counted by all columns at once: the planner takes that for too many groups to share the work
-        "SET LOCAL max_parallel_workers_per_gather = 4",
         "SET LOCAL parallel_setup_cost = 0",
         "SET LOCAL parallel_tuple_cost = 0",
         "SET LOCAL jit = off",

@@ -455,7 +455,9 @@ def _check_answers(master: str) -> None:
     kind, _, places = master.partition("://")
     if master and not master.startswith(("local", "spark://", "sc://", "yarn", "k8s://")):
         what = "is not where Spark can be."
-        raise DataError(Problem("master", what, "say local[4], spark://host:7077, yarn, k8s://..., or sc://host:15002."))
+        raise DataError(
+            Problem("master", what, "say local[4], spark://host:7077, yarn, k8s://..., or sc://host:15002.")
+        )
     if kind not in ("spark", "sc"):
         return
     hint = "is it running? A master is named as in spark://host:7077, Connect as in sc://host:15002."

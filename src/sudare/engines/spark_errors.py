@@ -64,7 +64,9 @@ def _in_our_words(error: Exception, where: str) -> SudareError:
     kinds = {kind.__name__ for kind in type(error).__mro__}
     condition = _condition(error)
     if "JAVA_GATEWAY_EXITED" in text:
-        return DataError(Problem(where, "could not be started.", "it needs Java 17 or later, and settings that it knows."))
+        return DataError(
+            Problem(where, "could not be started.", "it needs Java 17 or later, and settings that it knows.")
+        )
     if "PATH_NOT_FOUND" in text or "PATH_DOES_NOT_EXIST" in text:
         return DataError(Problem(where, "there is no such file."))
     if "TABLE_OR_VIEW_NOT_FOUND" in text or "SCHEMA_NOT_FOUND" in text:
@@ -72,7 +74,13 @@ def _in_our_words(error: Exception, where: str) -> SudareError:
     if "UNABLE_TO_INFER_SCHEMA" in text or "is not a Parquet file" in text:
         return DataError(Problem(where, "is not Parquet that Spark can read."))
     if "No space left on device" in text:
-        return TargetError(Problem(where, "the disk is full, or a file may not grow that large.", "free some room, or choose another folder."))
+        return TargetError(
+            Problem(
+                where,
+                "the disk is full, or a file may not grow that large.",
+                "free some room, or choose another folder.",
+            )
+        )
     if "OutOfMemoryError" in text or "MemoryError" in text:
         hint = "give executors more (spark.executor.memory, spark.driver.memory)."
         return DataError(Problem(where, "Spark ran out of memory.", hint))
