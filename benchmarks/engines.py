@@ -162,7 +162,8 @@ def cluster(source: Path, folder: Path) -> None:
         os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 1g pyspark-shell"
         seconds, _, told = release(str(source), out, columns, folder, "--engine", "spark", "--master", master)
         print(
-            f"| cluster, QI6 | {seconds:.1f} s | | | | {watching.stop():.1f} GiB (driver) | {told['classes']} | {stages(told)} |"
+            f"| cluster, QI6 | {seconds:.1f} s | | | | {watching.stop():.1f} GiB (driver) | {told['classes']} |"
+            f" {stages(told)} |"
         )
 
 

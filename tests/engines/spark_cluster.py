@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 
 ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""How Java is to run what does not run for long."""
 BACKEND = "CoarseGrainedExecutorBackend"
 """What the command of an executor's process holds."""
 
@@ -32,7 +34,18 @@ class Cluster:
             self.url = self._told(master, r"Starting Spark master at (spark://\S+)")
             for number in range(self._count):
                 name = f"worker{number}"
-                words = ["-c", "1", "-m", "1g", "--host", "127.0.0.1", "--webui-port", "0", "-d", str(self.folder / name)]
+                words = [
+                    "-c",
+                    "1",
+                    "-m",
+                    "1g",
+                    "--host",
+                    "127.0.0.1",
+                    "--webui-port",
+                    "0",
+                    "-d",
+                    str(self.folder / name),
+                ]
                 self._start(name, "worker.Worker", *words, self.url)
             for number in range(self._count):
                 self._told(self.folder / f"worker{number}.log", "Successfully registered with master")
@@ -54,6 +67,7 @@ class Cluster:
         log = self.folder / f"{name}.log"
         program = Path(pyspark.__file__).parent / "bin" / "spark-class"
         given = {**os.environ, **ENVIRONMENT, "SPARK_HOME": str(program.parent.parent), "SPARK_NO_DAEMONIZE": "1"}
+        given["SPARK_DAEMON_JAVA_OPTS"] = QUICK
         given["SPARK_LOCAL_DIRS"] = str(self.folder / "scratch")
         with log.open("wb") as file:
             command = [str(program), f"org.apache.spark.deploy.{kind}", *words]
@@ -133,18 +147,20 @@ def executor(pid: int) -> int:
 # -- what a driver of its own runs: python spark_cluster.py URL FOLDER, where FOLDER/cases.json says what
 
 
-def once(marker: Path) -> bool:
-    """Say whether this is the first to come here, of all tasks anywhere."""
-    try:
-        marker.touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    return True
+def turn(marker: Path) -> int:
+    """Say how many have come here, this one included, of all tasks anywhere."""
+    for number in range(1, 1000):
+        try:
+            marker.with_name(f"{marker.name}.{number}").touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        return number
+    return 1000
 
 
-def kill(marker: Path) -> None:
-    """Kill the executor that this task runs on, once."""
-    if once(marker):
+def kill(marker: Path, after: int) -> None:
+    """Kill the executor that this task runs on, if it is the one whose turn it is."""
+    if turn(marker) == after:
         found = executor(os.getpid())
         assert BACKEND in command_of(found)
         marker.write_text(str(found))
@@ -153,14 +169,13 @@ def kill(marker: Path) -> None:
 
 
 def deadly(kind: type, marker: Path, after: int) -> type:
-    """Return a class of what executors run that kills one of them when it has given so much."""
+    """Return a class of what executors run that kills one of them when all have given so much."""
 
     class Deadly(kind):
         def __call__(self, given):
-            for number, told in enumerate(super().__call__(given), 1):
+            for told in super().__call__(given):
+                kill(marker, after)
                 yield told
-                if number == after:
-                    kill(marker)
 
     return Deadly
 
@@ -171,6 +186,13 @@ def restless(batches):
 
     for batch in batches:
         yield batch.take(np.random.default_rng().permutation(batch.num_rows))
+
+
+def module_of(kind: str):
+    """Return the module that has a class of what executors run."""
+    from sudare.making import proving, spread
+
+    return proving if hasattr(proving, kind) else spread
 
 
 def run(url: str, folder: Path) -> None:
@@ -189,11 +211,13 @@ def run(url: str, folder: Path) -> None:
     spread.SHARD, spread.BUNDLE, proving.BUCKET = 600, 700, 1000
     builder = SparkSession.builder.master(url).config("spark.ui.enabled", "false").config("spark.log.level", "OFF")
     builder = builder.config("spark.executor.memory", "512m").config("spark.sql.shuffle.partitions", "2")
+    builder = builder.config("spark.driver.extraJavaOptions", QUICK).config("spark.executor.extraJavaOptions", QUICK)
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     for name, case in json.loads((folder / "cases.json").read_text()).items():
-        module, kind = (spread, proving)[case["kind"] == "_Proving"], case["kind"]
-        before = getattr(module, kind)
-        setattr(module, kind, deadly(before, folder / f"{name}.killed", case["after"]))
+        before = {kind: getattr(module_of(kind), kind) for kind in case["kill"]}
+        for kind, after in case["kill"].items():
+            setattr(module_of(kind), kind, deadly(before[kind], folder / f"{name}{kind}.killed", after))
+        print(name, time.process_time(), time.monotonic(), flush=True)
         source, out = str(folder / "people.parquet"), folder / name / "release.parquet"
         out.parent.mkdir()
         given = session.read.parquet(source)
@@ -207,7 +231,8 @@ def run(url: str, folder: Path) -> None:
         except sudare.errors.SudareError as error:
             (folder / f"{name}.error").write_text(f"{type(error).__name__}: {error}")
         finally:
-            setattr(module, kind, before)
+            for kind, was in before.items():
+                setattr(module_of(kind), kind, was)
     session.stop()
 
 

@@ -102,17 +102,26 @@ class Spark:
     @contextmanager
     def working(self) -> Iterator[None]:
         """End what Spark still does for us, on any way out but the last: else it would go on where nobody waits."""
+        add, cancel, remove = self._tagging()
         with speaking():
-            self.session.addTag(self._tag)
+            add(self._tag)
         try:
             yield
         except BaseException:
             with suppress(Exception):  # a session that is gone does nothing more
-                self.session.interruptTag(self._tag)
+                cancel(self._tag)
             raise
         finally:
             with suppress(Exception):
-                self.session.removeTag(self._tag)
+                remove(self._tag)
+
+    def _tagging(self) -> tuple[Callable[[str], Any], ...]:
+        """Return how work is tagged, ended by its tag, and tagged no more; a context, other than a session, does not wait."""
+        session = self.session
+        if ".connect." in type(session).__module__:
+            return session.addTag, session.interruptTag, session.removeTag
+        context = session.sparkContext
+        return context.addJobTag, context.cancelJobsWithTag, context.removeJobTag
 
     # -- looking -------------------------------------------------------------------------------------------------
 
