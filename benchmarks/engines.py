@@ -156,11 +156,13 @@ def cluster(source: Path, folder: Path) -> None:
     sys.path.insert(0, str(HERE.parent / "tests" / "engines"))
     cluster: Any = import_module("spark_cluster")
     columns = shared.QUASI["QI6"]
-    with cluster.started(folder / "cluster", workers=2, memory="3g") as master:
+    home = folder / "cluster"
+    home.mkdir()
+    with cluster.Cluster(home) as running:
         watching = Watching()
         out = str(folder / "cluster.parquet")
         os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 1g pyspark-shell"
-        seconds, _, told = release(str(source), out, columns, folder, "--engine", "spark", "--master", master)
+        seconds, _, told = release(str(source), out, columns, folder, "--engine", "spark", "--master", running.url)
         print(
             f"| cluster, QI6 | {seconds:.1f} s | | | | {watching.stop():.1f} GiB (driver) | {told['classes']} |"
             f" {stages(told)} |"

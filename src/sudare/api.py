@@ -234,30 +234,33 @@ def compare(
     data: Data,
     policy: Policy | Mapping[str, Any] | str | Path,
     *,
-    target: str,
     methods: Sequence[str] | None = None,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    target: str | None = None,
     folds: int = 5,
+    queries: int = 200,
     seed: int = 0,
+    time_limit: float | None = None,
     progress: Listener | None = None,
 ) -> Comparison:
-    """Compare methods by how well classifiers that learn from their releases predict the column ``target``.
+    """Compare ways to make a release: what is lost, how exposed people are, how wrong queries are, and what it costs.
 
-    Each method makes releases of all records but a fold, whose records are then asked about; nothing is written. The
-    policy's method keeps its options. Without ``methods`` all that this policy allows are compared. ``seed`` draws the
-    folds, and what stands for cells of local recoding. Needs scikit-learn.
+    A way is a method with a combination of the values of ``sweep``, such as ``{"k": [2, 5, 10]}``: parameters stand for
+    all requirements that have them, other keys are options of methods. Without ``methods`` all that the policy allows
+    are compared; the policy's own keeps its options. Nothing is written. A way that cannot make a release is listed
+    with the reason.
+
+    With a ``target`` also by how well classifiers that learn from a release of all records but a fold predict that
+    column for the others; this needs scikit-learn. ``queries`` is how many random counts are asked for. ``seed`` draws
+    these, the folds, and what methods draw. After ``time_limit`` seconds no other way begins; then, and after Ctrl-C,
+    those that are finished come back.
     """
-    from sudare.compare import check_asked, check_installed, compare_ways, ways_for
+    from sudare.comparing import compare_of
 
-    check_installed()
-    checked = load_policy(policy)
-    roles = {name: spec.role for name, spec in checked.columns.items()}
-    check_asked(target, roles, folds, seed)
-    own = (checked.method.name, checked.method.options)
-    models = [spec.model for spec in checked.require]
-    ways = ways_for(own, target, models=models, roles=roles, asked=methods)
-    source, _ = read(data, checked)
-    table = encode(source, checked, progress=progress or silent, target=target)
-    return compare_ways(table, requirements_of(checked), ways, target=target, folds=folds, seed=seed, progress=progress)
+    return compare_of(
+        data, load_policy(policy), methods=methods, sweep=sweep, target=target, folds=folds, queries=queries,
+        seed=seed, time_limit=time_limit, progress=progress,
+    )  # fmt: skip
 
 
 def risk(

@@ -147,7 +147,7 @@ TARGETS = {
     "no column": ("clas", {}, ParameterError, "'clas' is not a column of this policy. Did you mean 'class'?"),
     "quasi": ("city", {}, ParameterError, "'city' has role: quasi; this needs the name of a column with role sens"),
     "identifier": ("name", {}, ParameterError, "'name' has role: identifier; this needs the name of a column"),
-    "not a name": (None, {}, ParameterError, "target: is the name of a column; got NoneType"),
+    "not a name": (5, {}, ParameterError, "target: is the name of a column; got int"),
 }
 
 

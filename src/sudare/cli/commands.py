@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sudare import __version__
-from sudare.cli.running import check_new, progress, reporting, say, write_new
+from sudare.cli.running import check_new, progress, reporting, say, stop_was_heard, write_new
 from sudare.cli.showing import show_calibration, show_estimates, show_guarantees, show_nodes, show_release, show_report
 
 app = typer.Typer(
@@ -212,26 +212,49 @@ def calibrate(
 def compare(
     data: DataArgument,
     policy: PolicyOption,
-    target: Annotated[str, typer.Option("--target", help="The class that a release is to help predict.")],
     methods: Annotated[
         str | None, typer.Option("--methods", help="Which to compare, such as tds,top-down; else all that fit.")
     ] = None,
-    folds: Annotated[int, typer.Option("--folds", help="Into how many parts the records are dealt out.")] = 5,
+    sweep: Annotated[
+        list[str] | None, typer.Option("--sweep", help="Each of these values, such as k=2,5,10; may be repeated.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", help="A class to predict: compare by classifiers, too.")
+    ] = None,
+    folds: Annotated[int, typer.Option("--folds", help="Into how many parts records are dealt out for these.")] = 5,
+    queries: Annotated[int, typer.Option("--queries", help="How many random counts to ask for.")] = 200,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Seconds after which no other way begins.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Draw privacy against utility into this SVG file.")
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Compare methods by how well classifiers that learn from their releases predict a class."""
+    """Compare methods and parameters: loss, risk, errors of queries, classifiers, time and memory."""
     with reporting(as_json):
         from sudare import api
-        from sudare.compare import show
+        from sudare.compare import parse_sweep, show
+        from sudare.report import frontier_picture
 
+        if picture is not None:
+            check_new(picture)
         asked = None if methods is None else [name.strip() for name in methods.split(",")]
         with progress(quiet or as_json) as listener:
-            found = api.compare(data, policy, target=target, methods=asked, folds=folds, progress=listener)
+            compared = api.compare(
+                data, policy, methods=asked, sweep=parse_sweep(sweep) if sweep else None, target=target, folds=folds,
+                queries=queries, time_limit=time_limit, progress=listener,
+            )  # fmt: skip
+            stop_was_heard()  # what was finished by then is shown
+        found = compared.to_dict(costs=True)
+        if picture is not None:
+            write_new(picture, frontier_picture(found))
         if as_json:
-            say(json.dumps(found.to_dict(), ensure_ascii=False))
+            say(json.dumps(found, ensure_ascii=False))
         elif not quiet:
             say("\n".join(show(found)))
+        raise typer.Exit(0 if compared.finished else 1)
 
 
 @app.command()

@@ -73,6 +73,12 @@ def _stop_if_asked() -> None:
         raise KeyboardInterrupt if _received[0] == signal.SIGINT else SystemExit(128 + _received[0])
 
 
+def stop_was_heard() -> None:
+    """Say that a command has stopped because it was asked to, and has a result all the same."""
+    if _received and _received[0] == signal.SIGINT:
+        _received.clear()
+
+
 def say(text: str, nl: bool = True) -> None:
     """Print a result. Whoever stopped listening, or has no room for it, does not undo what was done."""
     try:

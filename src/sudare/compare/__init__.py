@@ -1,24 +1,35 @@
-"""Methods side by side: what classifiers learn from the releases that each of them would make.
+"""Ways to make a release side by side: what each loses, how exposed people are in it, how wrong queries are, and what
+classifiers learn from it.
 
-Nothing is released here: methods decide on some of the records, classifiers learn from what these would show, and are
-asked about the others. scikit-learn is loaded when it is used.
+Nothing is released here: methods decide on a table in memory, and what their decision would show is measured. For
+classifiers they decide on some of the records, and the others are asked about. scikit-learn is loaded when it is used.
 """
 
 from sudare.compare.classification import CLASSIFIERS, Outcome, Score, check_installed, evaluate
-from sudare.compare.comparison import Comparison, compare_ways, show
+from sudare.compare.comparison import Comparison, compare_ways
 from sudare.compare.folds import stratified
-from sudare.compare.ways import Way, check_asked, ways_for
+from sudare.compare.measuring import Bench, Result, RiskFigures
+from sudare.compare.queries import Query, draw_queries
+from sudare.compare.showing import show
+from sudare.compare.sweeping import parse_sweep, ways_for
+from sudare.compare.ways import Way, check_asked
 
 __all__ = [
     "CLASSIFIERS",
+    "Bench",
     "Comparison",
     "Outcome",
+    "Query",
+    "Result",
+    "RiskFigures",
     "Score",
     "Way",
     "check_asked",
     "check_installed",
     "compare_ways",
+    "draw_queries",
     "evaluate",
+    "parse_sweep",
     "show",
     "stratified",
     "ways_for",

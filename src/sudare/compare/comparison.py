@@ -1,107 +1,197 @@
-"""A comparison: its figures, and how it is shown as text."""
+"""A comparison: its figures, and how ways are gone through one by one, until the end or until somebody stops it."""
 
 from __future__ import annotations
 
 import inspect
+import math
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sudare.compare.classification import CLASSIFIERS, Outcome, evaluate
+from sudare.compare.classification import BASELINES, Outcome, evaluate
 from sudare.compare.folds import stratified
+from sudare.compare.measuring import Bench, Result
+from sudare.compare.showing import show
 from sudare.compare.ways import Way
+from sudare.errors import UnsupportedError
 from sudare.methods import METHODS
 from sudare.methods.tds import checked_class
-from sudare.models import Requirements
-from sudare.progress import Listener
-from sudare.table import Table
+from sudare.progress import Listener, silent
 
-_HEADS = ("tree", "logistic", "boosting")
+INTERRUPTED = "stopped before the end: {done} of {all} ways are finished."
+OUT_OF_TIME = "the time was up: {done} of {all} ways are finished."
+FEWER = "{there} of {wanted} queries could be drawn: hardly any have 1% of the records."
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How well classifiers learn a class from the releases of several methods; ``show`` makes text of it.
+    """Several ways to make a release side by side; printing it shows tables.
 
-    ``w`` is the weight in the table's information.
+    ``results`` are their figures, and ``outcomes`` how well classifiers learn the ``target`` from their releases, after
+    those of the baselines; there are none without a target. ``w`` is the weight in the table's information. ``stopped``
+    says so if not all of the ways were gone through.
     """
 
-    target: str
-    classes: int
     records: int
-    folds: int
     seed: int
-    w: float
-    outcomes: tuple[Outcome, ...]
+    results: tuple[Result, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    target: str | None = None
+    classes: int | None = None
+    folds: int | None = None
+    w: float | None = None
+    queries: int = 0
+    notes: tuple[str, ...] = ()
+    stopped: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in the types that JSON has."""
-        head = {name: getattr(self, name) for name in ("target", "classes", "records", "folds", "seed", "w")}
-        return head | {"outcomes": [outcome.to_dict() for outcome in self.outcomes]}
+    @property
+    def finished(self) -> int:
+        """How many ways came to a release."""
+        return sum(result.problem is None for result in self.results)
+
+    def to_dict(self, *, costs: bool = False) -> dict[str, Any]:
+        """Return everything in the types that JSON has: the same for the same data, policy and seed.
+
+        With ``costs`` also seconds and memory, which are not.
+        """
+        names = ("target", "classes", "records", "folds", "seed", "w", "queries", "notes", "stopped")
+        head = {name: getattr(self, name) for name in names} | {"notes": list(self.notes)}
+        return head | {
+            "ways": [result.to_dict(costs=costs) for result in self.results],
+            "outcomes": [outcome.to_dict() for outcome in self.outcomes],
+        }
 
     def __repr__(self) -> str:
-        names = ", ".join(outcome.name for outcome in self.outcomes)
-        return f"<sudare.Comparison by '{self.target}', {self.records} records in {self.folds} folds: {names}>"
+        if self.target is not None:
+            names = ", ".join(outcome.name for outcome in self.outcomes)
+            return f"<sudare.Comparison by '{self.target}', {self.records} records in {self.folds} folds: {names}>"
+        return f"<sudare.Comparison of {len(self.results)} ways, {self.records} records>"
 
     def __str__(self) -> str:
-        return "\n".join(show(self))
+        return "\n".join(show(self.to_dict(costs=True)))
 
 
 def compare_ways(
-    table: Table,
-    requirements: Requirements,
+    bench: Bench,
     ways: Sequence[Way],
     *,
-    target: str,
-    folds: int,
-    seed: int,
+    target: str | None = None,
+    judged: Sequence[Way] = (),
+    folds: int = 5,
+    wanted: int = 0,
+    until: float = math.inf,
     progress: Listener | None = None,
 ) -> Comparison:
-    """Compare ways to make a release of a table by what classifiers learn about its target, over stratified folds."""
-    chosen = checked_class(table.target, target)
-    w = next((way.options["w"] for way in ways if "w" in way.options), None)
-    if w is None:
-        w = inspect.signature(METHODS["tds"].load()).parameters["w"].default
-    splits = stratified(table, folds, seed)
-    outcomes = evaluate(table, requirements, ways, splits, w=w, seed=seed, progress=progress)
-    return Comparison(target, len(chosen.values), table.rows, folds, seed, w, tuple(outcomes))
+    """Go through all ways: measure each, and if there is a target let classifiers learn from those to be ``judged``.
+
+    ``wanted`` is how many queries were asked for. No way begins after ``until``, by the monotonic clock. That, and
+    Ctrl-C, keep what is finished; if nothing is, Ctrl-C is raised as ever.
+    """
+    run = _Run(bench, target, folds, len(ways), len(judged), progress or silent)
+    stopped = None
+    try:
+        run.begin()
+        for way in ways:
+            if time.monotonic() >= until:
+                stopped = OUT_OF_TIME
+                break
+            run.take(way, judge=way in judged)
+    except KeyboardInterrupt:
+        if not run.results:
+            raise
+        stopped = INTERRUPTED
+    there = len(bench.queries)
+    notes = (FEWER.format(there=there, wanted=wanted),) if there < wanted else ()
+    return Comparison(
+        records=bench.table.rows, seed=bench.seed, results=with_frontier(run.results), outcomes=tuple(run.outcomes),
+        queries=there, notes=notes,
+        stopped=None if stopped is None else stopped.format(done=len(run.results), all=len(ways)),
+        **run.about(ways),
+    )  # fmt: skip
 
 
-def show(comparison: Comparison) -> list[str]:
-    """Return a table for the terminal: a line per method, baselines first; why some have no figures comes below."""
-    head = (
-        f"Predicting '{comparison.target}', {comparison.classes} classes, from {comparison.records:,} records "
-        f"in {comparison.folds} folds."
+class _Run:
+    """The ways that are gone through, and what they have come to so far."""
+
+    def __init__(
+        self, bench: Bench, target: str | None, folds: int, ways: int, judged: int, listener: Listener
+    ) -> None:
+        self.bench, self.target, self.folds, self.listener = bench, target, folds, listener
+        self.results: list[Result] = []
+        self.outcomes: list[Outcome] = []
+        self.splits: list[Any] = []
+        self.classes: int | None = None
+        if target is not None:
+            if bench.table.sets:
+                what = f"classifiers cannot learn from item sets; got {', '.join(map(repr, bench.table.sets))}."
+                raise UnsupportedError(what, hint="leave the column out of the policy, or name no target.")
+            self.classes = len(checked_class(bench.table.target, target).values)
+            self.splits = stratified(bench.table, folds, bench.seed)
+        # with a target the folds are what takes time, and else the ways
+        self.total = ways if target is None else folds * (judged + len(BASELINES))
+        self.done = 0
+
+    def begin(self) -> None:
+        """Tell that it begins, and let classifiers learn from the baselines."""
+        self.listener("compare", 0, self.total)
+        if self.target is not None:
+            self.outcomes += self._learn([])
+
+    def take(self, way: Way, *, judge: bool) -> None:
+        """Go through one way."""
+        result = self.bench.measure(way)
+        learnt = self._learn([way]) if judge and self.target is not None else []
+        self.results.append(result)  # both or neither, wherever somebody stops this
+        self.outcomes += learnt
+        if self.target is None:
+            self.done += 1
+            self.listener("compare", self.done, self.total)
+
+    def _learn(self, ways: Sequence[Way]) -> list[Outcome]:
+        before = self.done
+
+        def tell(stage: str, done: float, _: float) -> None:
+            self.done = before + int(done)
+            self.listener(stage, self.done, self.total)
+
+        table, baselines = self.bench.table, not ways
+        required = next((way.requirements for way in ways if way.requirements), self.bench.requirements)
+        w = weight(ways)
+        return evaluate(
+            table, required, ways, self.splits, baselines=baselines, w=w, seed=self.bench.seed, progress=tell
+        )
+
+    def about(self, ways: Sequence[Way]) -> dict[str, Any]:
+        """Return what was learnt of, for the comparison."""
+        if self.target is None:
+            return {}
+        return {"target": self.target, "classes": self.classes, "folds": self.folds, "w": weight(ways)}
+
+
+def weight(ways: Sequence[Way]) -> float:
+    """Return the weight in the table's information: that of the first way that has one, or the usual one."""
+    for way in ways:
+        if "w" in way.options:
+            return float(way.options["w"])
+    return float(inspect.signature(METHODS["tds"].load()).parameters["w"].default)
+
+
+def with_frontier(results: Sequence[Result]) -> tuple[Result, ...]:
+    """Say of each result whether no other has both less mean risk and less error: of queries, or GCP without any.
+
+    Of equal ones all are on the frontier. What has no risk of classes takes no part.
+    """
+    plain = [(result.risk.mean, _cost(result)) for result in results if result.risk is not None]
+
+    def beaten(risk: float, cost: float) -> bool:
+        return any((r < risk and c <= cost) or (r <= risk and c < cost) for r, c in plain)
+
+    return tuple(
+        replace(each, frontier=each.risk is not None and not beaten(each.risk.mean, _cost(each))) for each in results
     )
-    accuracy, area = "".join(f"{name:>11}" for name in _HEADS), "".join(f"{name:>9}" for name in _HEADS)
-    wide = max(len(outcome.name) for outcome in comparison.outcomes)
-    lines = [
-        head,
-        "",
-        f"{'':{wide}}  {'accuracy, %':>{len(accuracy)}}{'AUC':>{len(area)}}",
-        f"{'method':{wide}}  {accuracy}{area}  {'records':>8}  {'class info':>10}  {'GCP':>5}",
-    ]
-    lines += [_line(outcome, wide) for outcome in comparison.outcomes]
-    refused = [f"{outcome.name}: {outcome.problem}" for outcome in comparison.outcomes if outcome.problem]
-    return [
-        *lines,
-        "",
-        "± is the standard error over the folds. Class info: bits of doubt left within groups.",
-        *refused,
-    ]
 
 
-def _line(outcome: Outcome, wide: int) -> str:
-    if outcome.problem is not None:
-        return f"{outcome.name:{wide}}  {'no release':>11}"
-    scores = [outcome.scores[name] for name in CLASSIFIERS]
-    accuracy = "".join(f"{_percent(score.accuracy, score.accuracy_error):>11}" for score in scores)
-    area = "".join(f"{'-' if score.auc is None else format(score.auc, '.3f'):>9}" for score in scores)
-    return (
-        f"{outcome.name:{wide}}  {accuracy}{area}  {outcome.records or 0:>8,.0f}  "
-        f"{outcome.class_info or 0:>10.3f}  {outcome.gcp or 0:>5.3f}"
-    )
-
-
-def _percent(share: float, error: float | None) -> str:
-    return f"{100 * share:.1f}" + ("" if error is None else f" ±{100 * error:.1f}")
+def _cost(result: Result) -> float:
+    found = result.gcp if result.query_error is None else result.query_error
+    return math.inf if found is None else found

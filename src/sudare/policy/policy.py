@@ -98,6 +98,38 @@ class Policy(Part):
 
         return self.model_copy(update={"columns": {name: plain(name, spec) for name, spec in self.columns.items()}})
 
+    @property
+    def parameters(self) -> list[str]:
+        """The numbers that requirements ask for, by their keys, each once: k, l, t and so on."""
+        found = [
+            key
+            for spec in self.require
+            for key, value in spec.parameters().items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        ]
+        return list(dict.fromkeys(found))
+
+    def asking(self, parameters: Mapping[str, Any]) -> Policy:
+        """Return the policy with other parameters, in all requirements that have them, or raise what is wrong."""
+        problems: list[Problem] = []
+        changed = []
+        for number, spec in enumerate(self.require):
+            own = spec.parameters()
+            asked = {key: value for key, value in parameters.items() if own.get(key) is not None}
+            try:
+                changed.append(type(spec).model_validate({"model": spec.model, **own, **asked}))
+            except ValidationError as error:
+                for details in error.errors():
+                    found = problem(details, list(own))
+                    where = ".".join(["require", str(number), *map(str, details["loc"])])
+                    problems.append(Problem(where, found.what, found.hint))
+        if problems:
+            raise PolicyError(problems)
+        policy = self.model_copy(update={"require": changed})
+        if unwanted := unfit(policy):
+            raise PolicyError(unwanted)
+        return policy
+
     def kept_in(self, folder: Path, sha256: str) -> Policy:
         """Return the policy as if it had been read from a folder, from a file with this digest."""
         policy = self.model_copy()

@@ -1,0 +1,98 @@
+"""Wiring of a comparison: reads the data once, and encodes it as each of the compared methods sees it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from sudare.checking import seen_by
+from sudare.compare import (
+    Bench,
+    Comparison,
+    Way,
+    check_asked,
+    check_installed,
+    compare_ways,
+    draw_queries,
+    ways_for,
+)
+from sudare.making import requirements_of
+from sudare.methods import METHODS
+from sudare.policy import Policy
+from sudare.progress import Listener, silent
+from sudare.reading import Data, encode, read
+from sudare.table import Table
+
+
+def compare_of(
+    data: Data,
+    policy: Policy,
+    *,
+    methods: Sequence[str] | None = None,
+    sweep: Any = None,
+    target: str | None = None,
+    folds: int = 5,
+    queries: int = 200,
+    seed: int = 0,
+    time_limit: float | None = None,
+    progress: Listener | None = None,
+) -> Comparison:
+    """Compare ways to make a release of a table; see :func:`sudare.api.compare`."""
+    started, listener = time.monotonic(), progress or silent
+    if target is not None:
+        check_installed()
+    roles = {name: spec.role for name, spec in policy.columns.items()}
+    check_asked(target, roles, folds, seed, queries=queries, time_limit=time_limit)
+    ways = ways_for(policy, target, requirements_of, asked=methods, sweep=sweep)
+    source, _ = read(data, policy)
+    untouched = [way for way in ways if METHODS[way.method].leaves_quasi and not way.problems]
+    # it is encoded again for these: only then are the rows kept as they came
+    whole = source.table() if untouched else None
+    secrets = [name for name in policy.sensitive if _single(policy, source.schema, name)]
+    table = encode(source if whole is None else whole, policy, progress=listener, target=target, also=secrets)
+    seen = _Seen(policy, table, whole, target)
+    # what leaves quasi-identifiers as they are has nothing to learn from; who asks for it is told so
+    judged = [way for way in ways if methods is not None or not METHODS[way.method].leaves_quasi]
+    drawn = draw_queries(table, queries, seed)
+    bench = Bench(seen.plain, requirements_of(policy), drawn, seen, seed)
+    return compare_ways(
+        bench, ways, target=target, judged=judged, folds=folds, wanted=queries,
+        until=math.inf if time_limit is None else started + time_limit, progress=listener,
+    )  # fmt: skip
+
+
+class _Seen:
+    """The table as methods see it: with the columns that they look at, and no others."""
+
+    def __init__(self, policy: Policy, table: Table, whole: pa.Table | None, target: str | None) -> None:
+        self.policy, self.whole, self.target = policy, whole, target
+        required = {getattr(spec, "column", None) for spec in policy.require}
+        self.plain = replace(
+            table, sensitive={name: column for name, column in table.sensitive.items() if name in required}
+        )
+        self.others: dict[frozenset[str] | None, Table] = {}
+
+    def __call__(self, way: Way) -> Table:
+        """Return the table of a way, or raise if the policy lets out what its method cannot hide."""
+        method = METHODS[way.method]
+        if not method.leaves_quasi:
+            return self.plain
+        seen = seen_by(method, way.options, self.policy)
+        key = seen.also if method.perturbs else None
+        if key not in self.others:
+            assert self.whole is not None
+            self.others[key] = encode(self.whole, seen.policy, target=self.target, also=seen.also)
+        return self.others[key]
+
+
+def _single(policy: Policy, schema: pa.Schema, name: str) -> bool:
+    """Say whether a column holds single values that can be counted."""
+    kind = schema.field(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    several = pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    return not several and policy.columns[name].kind != "items"
