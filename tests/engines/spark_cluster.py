@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -110,10 +111,8 @@ def groups_below(pid: int) -> set[int]:
 
 def end(group: int) -> None:
     """End a process group that we started."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def running() -> list[int]:
@@ -217,7 +216,6 @@ def run(url: str, folder: Path) -> None:
         before = {kind: getattr(module_of(kind), kind) for kind in case["kill"]}
         for kind, after in case["kill"].items():
             setattr(module_of(kind), kind, deadly(before[kind], folder / f"{name}{kind}.killed", after))
-        print(name, time.process_time(), time.monotonic(), flush=True)
         source, out = str(folder / "people.parquet"), folder / name / "release.parquet"
         out.parent.mkdir()
         given = session.read.parquet(source)

@@ -80,7 +80,6 @@ def ended(tmp_path_factory):
     assert driver.returncode == 0, told.decode()[-3000:]
     killed = {int((folder / f"{name}{kind}.killed").read_text()) for name in CASES for kind in CASES[name]["kill"]}
     assert len(killed) == 5  # each an executor of its own
-    print(told.decode())
     started = [path for path in logs.glob("worker?/app-*/*") if path.name.isdigit()]
     assert len(started) >= 2 + len(killed)  # and for each of them there came another
     assert not [pid for pid in spark_cluster.running() if str(logs) in spark_cluster.command_of(pid)]

@@ -5,6 +5,9 @@ import decimal
 import json
 import os
 import signal
+import subprocess
+import sys
+import types
 
 import numpy as np
 import pyarrow as pa
@@ -245,13 +248,42 @@ def test_the_command_line(spark, parquet, tmp_path):
     assert "--engine spark" in hint.output
 
 
-def test_connect():
-    pytest.importorskip("grpc", reason="Spark Connect needs grpc, which is not installed")
-    from pyspark.sql import SparkSession
+CONNECT = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+import sudare
+from sudare.making import proving, spread
 
-    session = SparkSession.builder.remote("local[2]").getOrCreate()
-    try:
-        release = sudare.anonymize(session.createDataFrame(table()), PLAIN)
-        assert_same(sudare.anonymize(table(), PLAIN), release)
-    finally:
-        session.stop()
+spread.SHARD, spread.BUNDLE, proving.BUCKET = 200, 250, 300
+session = SparkSession.builder.remote("local[2]").getOrCreate()
+assert ".connect." in type(session).__module__
+frame = session.createDataFrame(pq.read_table("people.parquet"))
+policy = json.loads(open("p.json").read())
+release = sudare.anonymize(frame, policy)
+assert ".connect." in type(release.data).__module__
+assert sudare.audit(release.data, policy).passed
+pq.write_table(release.data.toArrow(), "frame.parquet")
+open("frame.json", "w").write(json.dumps(release.certificate))
+sudare.anonymize(frame, policy, out="folder.parquet")
+session.stop()
+"""
+
+
+def test_connect(spark, parquet, tmp_path):
+    """In a process of its own: a session of Connect and a classic one do not go together."""
+    pytest.importorskip("grpc", reason="Spark Connect needs grpc: pip install 'pyspark[connect]'")
+    (tmp_path / "p.json").write_text(json.dumps(PLAIN))
+    given = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
+    given |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECT], cwd=tmp_path, env=given, capture_output=True, text=True, timeout=240,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    local = sudare.anonymize(table(), PLAIN)
+    for name, paper in (("frame", "frame.json"), ("folder", "folder.parquet.sudare.json")):
+        certificate = json.loads((tmp_path / paper).read_text())
+        made = types.SimpleNamespace(path=tmp_path / f"{name}.parquet", data=None, certificate=certificate)
+        assert_same(local, made)

@@ -32,6 +32,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,7 +80,6 @@ class Spark:
     def __init__(self, session: Any) -> None:
         self.session = session
         self._kept: list[Any] = []
-        self._tag = f"sudare-{secrets.token_hex(8)}"
 
     @classmethod
     def of(cls, data: Any, master: str | None = None) -> Spark:
@@ -99,24 +99,41 @@ class Spark:
                 frame.unpersist()
         self._kept.clear()
 
-    @contextmanager
-    def working(self) -> Iterator[None]:
-        """End what Spark still does for us, on any way out but the last: else it would go on where nobody waits."""
+    def _run(self, action: Callable[[], Any]) -> Any:
+        """Have Spark do something, in a thread of its own; on the way out before its end, it is ended there.
+
+        Whoever waits for Spark in the main thread cannot leave by a signal: its library asks it once more on that way,
+        and is answered when all is done.
+        """
+        from pyspark.util import inheritable_thread_target
+
         add, cancel, remove = self._tagging()
-        with speaking():
-            add(self._tag)
+        tag = f"sudare-{secrets.token_hex(8)}"
+
+        def work() -> Any:
+            add(tag)
+            try:
+                return action()
+            finally:
+                with suppress(Exception):
+                    remove(tag)
+
+        pool = ThreadPoolExecutor(1)
         try:
-            yield
-        except BaseException:
-            with suppress(Exception):  # a session that is gone does nothing more
-                cancel(self._tag)
-            raise
+            future = pool.submit(inheritable_thread_target(self.session)(work))
+            try:
+                return future.result()
+            except BaseException:
+                if not future.done():
+                    with suppress(Exception):  # a session that is gone does nothing more
+                        cancel(tag)
+                    wait([future], PATIENCE)
+                raise
         finally:
-            with suppress(Exception):
-                remove(self._tag)
+            pool.shutdown(wait=False)
 
     def _tagging(self) -> tuple[Callable[[str], Any], ...]:
-        """Return how work is tagged, ended by its tag, and tagged no more; a context, other than a session, does not wait."""
+        """Return how work is tagged, ended by its tag, and tagged no more."""
         session = self.session
         if ".connect." in type(session).__module__:
             return session.addTag, session.interruptTag, session.removeTag
@@ -156,9 +173,9 @@ class Spark:
         """Count the rows of a table by some of its columns."""
         with speaking():
             if not names:
-                return Tally(pa.table({}), np.array([frame.count()]))
+                return Tally(pa.table({}), np.array([self._run(frame.count)]))
             given = self._positions(frame, names)
-            found = given.groupBy(*given.columns).count().toArrow()
+            found = self._run(given.groupBy(*given.columns).count().toArrow)
         counts = np.asarray(found.column(len(names)).to_numpy(), dtype=np.int64)
         return Tally(found.select(range(len(names))).rename_columns(list(names)), counts)
 
@@ -178,11 +195,12 @@ class Spark:
         positions among them; or of parcels. With ``keep`` they are made once, and kept until :meth:`close`.
         """
         from_rows = names is not None
-        given = self._positions(frame, names) if names is not None else frame
-        found = _mapped(given, _Packing(function, from_rows), _PARCEL)
-        if keep:
-            found = found.persist()
-            self._kept.append(found)
+        with speaking():  # what is planned may be worked out at once
+            given = self._positions(frame, names) if names is not None else frame
+            found = _mapped(given, _Packing(function, from_rows), _PARCEL)
+            if keep:
+                found = found.persist()
+                self._kept.append(found)
         return found
 
     def forget(self, frame: Any) -> None:
@@ -193,13 +211,13 @@ class Spark:
     def heads(self, parcels: Any, *, from_rows: bool = False) -> list[bytes]:
         """Return the heads of all parcels; ``from_rows`` says that they are made of rows by this."""
         with self._handing(from_rows), speaking():
-            return [bytes(line[0]) for line in parcels.select("head").collect()]
+            return [bytes(line[0]) for line in self._run(parcels.select("head").collect)]
 
     def gather(self, parcels: Any, function: Callable[[Iterator[Parcel]], Iterable[Any]]) -> list[Any]:
         """Run a function on the parcels of each partition; return all that it yields."""
         found = _mapped(parcels, _Answering(function), "answer binary")
         with self._handing(False), speaking():
-            return [pickle.loads(line[0]) for line in found.collect()]
+            return [pickle.loads(line[0]) for line in self._run(found.collect)]
 
     def deal(self, parcels: Any, count: int) -> Any:
         """Bring parcels together by their keys, which were made by :func:`keys_for` of this count."""
@@ -218,7 +236,7 @@ class Spark:
         kept = frame.persist()
         try:
             with self._handing(False), speaking():
-                kept.count()
+                self._run(kept.count)
         except BaseException:
             self.forget(kept)
             raise
@@ -227,7 +245,7 @@ class Spark:
     def write(self, frame: Any, folder: Path) -> None:
         """Write a DataFrame as a folder of Parquet files."""
         with self._handing(False), speaking(str(folder.parent)):
-            frame.write.parquet(folder.absolute().as_uri())
+            self._run(lambda: frame.write.parquet(folder.absolute().as_uri()))
         for path in folder.iterdir():  # what Spark notes down beside: sums of files, and that it is done
             if path.name.startswith((".", "_")):
                 path.unlink()
@@ -242,7 +260,7 @@ class Spark:
     def save(self, frame: Any, name: str) -> Any:
         """Make a table of a DataFrame; return it as it is read back."""
         with self._handing(False), speaking(name):
-            frame.write.saveAsTable(_quoted(name))
+            self._run(lambda: frame.write.saveAsTable(_quoted(name)))
             return self.session.table(_quoted(name))
 
     def note(self, text: str, name: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import errno
+import logging
 import pickle
 import re
 from collections.abc import Iterator
@@ -39,6 +40,8 @@ def shielded() -> Iterator[None]:
 @contextmanager
 def speaking(where: str = "Spark") -> Iterator[None]:
     """On the driver: turn whatever Spark raises into one of our errors, without a word of its message."""
+    teller = logging.getLogger("SQLQueryContextLogger")  # it tells errors with the cells that they are about
+    told, teller.disabled = teller.disabled, True
     try:
         yield
     except SudareError:
@@ -47,6 +50,8 @@ def speaking(where: str = "Spark") -> Iterator[None]:
         if not _is_of_spark(error):
             raise
         raise _in_our_words(error, where) from None
+    finally:
+        teller.disabled = told
 
 
 def _is_of_spark(error: BaseException) -> bool:

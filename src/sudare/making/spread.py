@@ -57,7 +57,6 @@ def make_on_spark(asked: Asked) -> Made:
     with ExitStack() as undo:
         spark = undo.enter_context(Spark.of(asked.data, asked.master))
         target = undo.enter_context(target_of(asked, spark))
-        undo.enter_context(spark.working())
         with asked.timed("read"):
             spread = _read(asked, spark)
         with asked.timed("method"):
