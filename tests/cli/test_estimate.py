@@ -130,7 +130,7 @@ def test_letters_that_a_terminal_would_obey_are_not_printed(place):
         (("--of", "disease", "--where", "job=1..5"), "where: column 'job' holds neither numbers nor dates"),
         (("--of", "disease", "--where", "age=a..b"), "where: the range of column 'age' does not have numbers"),
         (("--of", "disease", "--where", "age=200.."), "where: no record of this release is in the cells"),
-        (("--of", "disease", "--by", "job", "--where", "job=nobody"), "where: no record of this release"),
+        (("--of", "disease", "--by", "job", "--where", "job=nobody"), "where: 'nobody' is no value of column 'job'"),
         (("--of", "disease", "--level", "1"), "level: is a number between 0 and 1; got 1.0."),
         (("--of", "disease", "--level", "-0.5"), "level: is a number between 0 and 1; got -0.5."),
         (("--of", "disease", "--estimator", "me"), "estimator: 'me' is no estimator for this release."),

@@ -171,7 +171,9 @@ def test_what_is_left_of_a_table_keeps_its_order(drawn):
 @many(max_examples=40)
 @given(drawn_tables())
 def test_the_same_table_gives_the_same_release(drawn):
-    once, again = released(drawn), released(drawn)
+    # the published steps of l-clustering begin at records that are drawn
+    seed = 1 if drawn.policy["method"].get("variant") == "reference" else None
+    once, again = released(drawn, seed=seed), released(drawn, seed=seed)
     if once is None:
         return
     shown = [name for name in once.data.column_names if name not in drawn.named("subject")]
