@@ -9,7 +9,7 @@ verb                  what the database does
 ====================  ===========================================================================================
 :meth:`columns`       tells the names and types of a table's columns
 :meth:`tally`         counts the records by some columns: the atoms of a table, and what an audit looks at
-:meth:`batches`       gives rows, for what only we can do: item sets that are rewritten, cells that are drawn
+:meth:`source`        gives rows, for what only we can do: item sets that are rewritten, cells that are drawn
 :meth:`apply`         makes a table of another one by a decision that comes down to it
 :meth:`write`         makes a table of rows that come down to it
 :meth:`place`         gives the table its name, and its certificate a table beside it
@@ -137,10 +137,9 @@ class Database:
         """Count the records of a table by some of its columns."""
         if not names:
             return Tally(pa.table({}), np.array([self.rows(place)]))
-        cells = ", ".join(f"{expression} AS c{number}" for number, expression in enumerate(self._read(place, names)))
         keys = ", ".join(f"c{number}" for number in range(len(names)))
         found = self.session.fetch(
-            f"SELECT {keys}, count(*) AS n FROM (SELECT {cells} FROM {self.name(place)}) AS given GROUP BY {keys}"
+            f"SELECT {keys}, count(*) AS n FROM ({self._selected(place, names)}) AS given GROUP BY {keys}"
         )
         counts = np.asarray(found.column(len(names)).to_numpy(), dtype=np.int64)
         plain = [plain_batch(batch) for batch in found.select(range(len(names))).to_batches()]
@@ -151,25 +150,21 @@ class Database:
 
     def types(self, place: Place) -> list[pa.DataType]:
         """Return the types of a table's columns, as they are read."""
-        names = self.columns(place).names
-        query = ", ".join(f"{expression} AS c{at}" for at, expression in enumerate(self._read(place, names)))
-        return list(plain_schema(self.session.fetch(f"SELECT {query} FROM {self.name(place)} LIMIT 0").schema).types)
+        return self._types(place, self.columns(place).names)
+
+    def _types(self, place: Place, names: Sequence[str]) -> list[pa.DataType]:
+        return list(plain_schema(self.session.fetch(f"{self._selected(place, names)} LIMIT 0").schema).types)
 
     def source(self, place: Place, names: Sequence[str], most: int | None = None) -> Source:
         """Return some columns of a table as a source that is read batch by batch, of all records or of so many."""
-        schema = self.columns(place)
-        query = ", ".join(f"{expression} AS c{at}" for at, expression in enumerate(self._read(place, names)))
-        probe = self.session.fetch(f"SELECT {query} FROM {self.name(place)} LIMIT 0").schema
-        types = plain_schema(probe)
+        kinds = pa.schema(list(zip(names, self._types(place, names), strict=True)))
         rows = self.rows(place)
         if not rows:
             raise DataError(Problem(place.shown, "has no records."))
-        kinds = pa.schema([pa.field(name, kind.type) for name, kind in zip(names, types, strict=True)])
-        assert all(name in schema.names for name in names)
 
         def batches(_: Collection[str]) -> Iterator[pa.RecordBatch]:
             limit = "" if most is None else f" LIMIT {most:d}"
-            for batch in self.session.stream(f"SELECT {query} FROM {self.name(place)}{limit}", ROWS):
+            for batch in self.session.stream(f"{self._selected(place, names)}{limit}", ROWS):
                 if len(batch):
                     plain = pa.RecordBatch.from_arrays(plain_batch(batch).columns, schema=kinds)
                     check_days(plain)
@@ -420,6 +415,11 @@ class Database:
             yield
         finally:
             self.session.shown = before
+
+    def _selected(self, place: Place, names: Sequence[str]) -> str:
+        """Return the query of some columns, each by its position among them."""
+        cells = ", ".join(f"{expression} AS c{at}" for at, expression in enumerate(self._read(place, names)))
+        return f"SELECT {cells} FROM {self.name(place)}"
 
     def _read(self, place: Place, names: Sequence[str], prefix: str = "") -> list[str]:
         schema = self.columns(place)

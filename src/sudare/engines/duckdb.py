@@ -137,6 +137,3 @@ def _cannot_open(path: Path, error: Exception) -> DataError:
     if "different configuration" in said:
         return DataError(Problem(str(path), "is open in this process, with other settings.", "close it there first."))
     return DataError(Problem(str(path), "is not a DuckDB database that can be opened."))
-
-
-__all__ = ["DuckSession", "quoted"]

@@ -16,9 +16,8 @@ import pyarrow as pa
 
 from sudare.audit import AuditReport, Elsewhere, audit_release
 from sudare.engines import Database, Place
-from sudare.making.abilities import check_database
 from sudare.policy import Policy
-from sudare.release import Rows, is_text, place, second_table, write_batches
+from sudare.release import Rows, is_text, place, second_table, telling, write_batches
 
 
 class Target(Protocol):
@@ -93,18 +92,9 @@ class TableTarget:
         self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
     ) -> None:
         """Make a table of the rows."""
-        if second is not None:
-            check_database("anatomy")
-        done = 0
-
-        def told() -> Any:
-            nonlocal done
-            for batch in rows.batches():
-                yield batch
-                done += batch.num_rows
-                progress(done)
-
-        self.draft = self.database.write(self.target, rows.schema, told(), like=self.like, recoded=recoded)
+        assert second is None, "methods that make a second table were refused before"
+        batches = telling(rows.batches(), progress)
+        self.draft = self.database.write(self.target, rows.schema, batches, like=self.like, recoded=recoded)
 
     def audit(self, policy: Policy, **how: Any) -> AuditReport:
         """Prove the table, from what the database counts in it."""

@@ -5,7 +5,7 @@ from sudare.release.cells import Anything, Cell, Choice, Interval, parse_cell
 from sudare.release.placing import certificate_path, check_folder, place, place_folder, private_folder, second_table
 from sudare.release.render import Rows, class_labels, people_numbers, render
 from sudare.release.untouched import render_untouched
-from sudare.release.writing import check_target, is_text, write_batches
+from sudare.release.writing import check_target, is_text, telling, write_batches
 
 __all__ = [
     "Anything",
@@ -28,5 +28,6 @@ __all__ = [
     "render_untouched",
     "required_values",
     "second_table",
+    "telling",
     "write_batches",
 ]

@@ -57,7 +57,7 @@ def write_batches(
     dictionary each. ``progress`` is told the number of rows so far.
     """
     ending = path.suffix.lower()
-    counted = _counted(batches, progress)
+    counted = telling(batches, progress)
     try:
         if ENDINGS[ending]:
             _write_text(schema, counted, path, ENDINGS[ending])
@@ -74,7 +74,8 @@ def write_batches(
         raise
 
 
-def _counted(batches: Iterable[pa.RecordBatch], progress: Callable[[int], None] | None) -> Iterator[pa.RecordBatch]:
+def telling(batches: Iterable[pa.RecordBatch], progress: Callable[[int], None] | None) -> Iterator[pa.RecordBatch]:
+    """Give batches on; ``progress`` is told the number of rows so far."""
     rows = 0
     for batch in batches:
         yield batch
