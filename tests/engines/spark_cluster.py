@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -157,26 +158,49 @@ def turn(marker: Path) -> int:
     return 1000
 
 
-def kill(marker: Path, after: int) -> None:
-    """Kill the executor that this task runs on, if it is the one whose turn it is."""
+def kill(marker: Path, after: int, victims: str) -> None:
+    """Kill an executor that has cut shards, if it is this task's turn: what it holds will have to be made again."""
     if turn(marker) == after:
-        found = executor(os.getpid())
+        own = executor(os.getpid())
+        cut = [int(path.suffix[1:]) for path in marker.parent.glob(f"{victims}.*")]
+        found = next((pid for pid in [own, *cut] if pid in cut and BACKEND in command_of(pid)), own)
         assert BACKEND in command_of(found)
         marker.write_text(str(found))
+        for scratch in scratches(found):  # a machine that is lost is lost with its disk
+            shutil.rmtree(scratch, ignore_errors=True)
         os.kill(found, signal.SIGKILL)
-        time.sleep(60)  # until it is gone, and this with it
+        if found == own:
+            time.sleep(60)  # until it is gone, and this with it
 
 
-def deadly(kind: type, marker: Path, after: int) -> type:
+def scratches(pid: int) -> list[str]:
+    """Return the folders in which an executor keeps what others will fetch."""
+    given = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
+    told = next(line for line in given if line.startswith("SPARK_EXECUTOR_DIRS="))
+    return told.partition("=")[2].split(os.pathsep)
+
+
+def deadly(kind: type, marker: Path, after: int, victims: str) -> type:
     """Return a class of what executors run that kills one of them when all have given so much."""
 
     class Deadly(kind):
         def __call__(self, given):
             for told in super().__call__(given):
-                kill(marker, after)
+                kill(marker, after, victims)
                 yield told
 
     return Deadly
+
+
+def noting(kind: type, folder: Path, victims: str) -> type:
+    """Return a class of what executors run that notes down which of them ran it."""
+
+    class Noting(kind):
+        def __call__(self, given):
+            (folder / f"{victims}.{executor(os.getpid())}").touch()
+            yield from super().__call__(given)
+
+    return Noting
 
 
 def restless(batches):
@@ -213,9 +237,12 @@ def run(url: str, folder: Path) -> None:
     builder = builder.config("spark.driver.extraJavaOptions", QUICK).config("spark.executor.extraJavaOptions", QUICK)
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     for name, case in json.loads((folder / "cases.json").read_text()).items():
-        before = {kind: getattr(module_of(kind), kind) for kind in case["kill"]}
+        whole(session)
+        before = {kind: getattr(module_of(kind), kind) for kind in {"Cutting": 0, **case["kill"]}}
+        spread.Cutting = noting(spread.Cutting, folder, f"{name}.cut")
         for kind, after in case["kill"].items():
-            setattr(module_of(kind), kind, deadly(before[kind], folder / f"{name}{kind}.killed", after))
+            marker = folder / f"{name}{kind}.killed"
+            setattr(module_of(kind), kind, deadly(getattr(module_of(kind), kind), marker, after, f"{name}.cut"))
         source, out = str(folder / "people.parquet"), folder / name / "release.parquet"
         out.parent.mkdir()
         given = session.read.parquet(source)
@@ -232,6 +259,16 @@ def run(url: str, folder: Path) -> None:
             for kind, was in before.items():
                 setattr(module_of(kind), kind, was)
     session.stop()
+
+
+def whole(session, executors: int = 2, seconds: float = 60) -> None:
+    """Wait until all executors are there, those included that come in place of killed ones."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() == 1 + executors:  # the driver is one, too
+            return
+        time.sleep(0.1)
+    raise RuntimeError("not all executors came back")
 
 
 if __name__ == "__main__":

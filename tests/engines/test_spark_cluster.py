@@ -44,6 +44,7 @@ GLOBAL = policy("full-domain", {"model": "k-anonymity", "k": 3})
 SETS = policy("dummies", {"model": "l-diversity", "l": 3, "column": "ill"})
 CASES = {
     "folder": {"kill": {"_Making": 3}, "policy": CLASSES, "out": True},
+    "twice": {"kill": {"Cutting": 2, "_Making": 3}, "policy": CLASSES, "out": True},
     "frame": {"kill": {"_Proving": 1}, "policy": GLOBAL, "out": False},
     "drawn": {"kill": {"_Making": 3}, "policy": SETS, "out": True},
     "drawn anew": {"kill": {"_Making": 3}, "policy": SETS, "out": True, "restless": True},
@@ -79,7 +80,7 @@ def ended(tmp_path_factory):
                     spark_cluster.end(group)
     assert driver.returncode == 0, told.decode()[-3000:]
     killed = {int((folder / f"{name}{kind}.killed").read_text()) for name in CASES for kind in CASES[name]["kill"]}
-    assert len(killed) == len(CASES)  # each an executor of its own
+    assert len(killed) == sum(len(case["kill"]) for case in CASES.values())  # each an executor of its own
     started = [path for path in logs.glob("worker?/app-*/*") if path.name.isdigit()]
     assert len(started) >= 2 + len(killed)  # and for each of them there came another
     assert not [pid for pid in spark_cluster.running() if str(logs) in spark_cluster.command_of(pid)]
@@ -98,7 +99,7 @@ def release_of(folder, name):
     return types.SimpleNamespace(path=path, data=None, certificate=paper)
 
 
-@pytest.mark.parametrize("name", ["folder", "frame"])
+@pytest.mark.parametrize("name", ["folder", "twice", "frame"])
 def test_a_lost_executor_does_not_change_the_release(ended, name):
     local = sudare.anonymize(people(), CASES[name]["policy"])
     assert_same(local, release_of(ended, name))

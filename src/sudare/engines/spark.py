@@ -47,11 +47,14 @@ from sudare.errors import DataError, MissingExtraError, Problem, UnsupportedErro
 
 ROWS_AT_A_TIME = 1 << 16
 """The rows that Spark hands to Python at a time: with fewer it takes longer."""
+BYTES_AT_A_TIME = 32 << 20
+"""The bytes of parcels that it hands over at a time: it holds them in memory outside of its heap, which is small."""
 PARCELS_AT_A_TIME = 2
-"""The parcels that it hands over at a time: it holds them in memory outside of its heap, which is small."""
+"""The parcels that it hands over at a time where it knows no limit of bytes (before 4.1)."""
 PATIENCE = 10.0
 """The seconds that a cluster has to answer in, when a session begins."""
-_LIMIT = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_MOST_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _PARCEL = "key int, head binary, body binary"
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.\s;]+)")
 _TEXT = (".csv", ".tsv", ".txt", ".tab", ".arrow", ".feather", ".ipc")
@@ -294,16 +297,27 @@ class Spark:
 
     @contextmanager
     def _handing(self, rows: bool) -> Iterator[None]:
-        """Say how much Spark hands over at a time, while it works for us."""
+        """Say how much Spark hands over at a time, while it works for us: of rows, or of parcels.
+
+        What an executor has lost is made anew under what is said by then, so that rows may come in the batches that
+        parcels are to come in. These had better not be tiny; that rows are counted by bytes takes time, so only then.
+        """
         conf = self.session.conf
         with speaking():
-            before = conf.get(_LIMIT, None)
-            conf.set(_LIMIT, str(ROWS_AT_A_TIME if rows else PARCELS_AT_A_TIME))
+            wanted = {_MOST_ROWS: ROWS_AT_A_TIME}
+            if not rows and conf.isModifiable(_MOST_BYTES):
+                wanted[_MOST_BYTES] = BYTES_AT_A_TIME
+            elif not rows:
+                wanted[_MOST_ROWS] = PARCELS_AT_A_TIME
+            before = {key: conf.get(key, None) for key in wanted}
+            for key, value in wanted.items():
+                conf.set(key, str(value))
         try:
             yield
         finally:
             with suppress(Exception):
-                conf.unset(_LIMIT) if before is None else conf.set(_LIMIT, before)
+                for key, was in before.items():
+                    conf.unset(key) if was is None else conf.set(key, was)
 
 
 def keys_for(count: int) -> list[int]:

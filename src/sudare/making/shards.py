@@ -42,7 +42,9 @@ Codes = NDArray[np.unsignedinteger[Any]]
 class Cutting:
     """What makes shards of rows: ``single`` and ``sets`` are encoded, ``carried`` leave as they came.
 
-    The columns of a batch stand in the order ``names``. ``sets`` has the separator of each item-set column.
+    The columns of a batch stand in the order ``names``. ``sets`` has the separator of each item-set column. Where one
+    shard ends and another begins depends on the rows alone, not on the batches they come in: rows that are read again,
+    in place of those that an executor has lost, come in others.
     """
 
     names: tuple[str, ...]
@@ -57,11 +59,18 @@ class Cutting:
         waiting: list[pa.RecordBatch] = []
         rows = size = 0
         for batch in batches:
-            waiting.append(batch)
-            rows, size = rows + batch.num_rows, size + batch.nbytes
-            if rows >= self.most or size >= SHARD_BYTES:
-                yield self._shard(waiting, rows)
-                waiting, rows, size = [], 0, 0
+            sizes = np.cumsum(row_sizes(batch))
+            start = 0
+            while start < batch.num_rows:
+                gone = int(sizes[start - 1]) if start else 0
+                full = int(np.searchsorted(sizes, SHARD_BYTES - size + gone)) + 1
+                end = min(full, start + self.most - rows, batch.num_rows)
+                waiting.append(batch.slice(start, end - start))
+                rows, size = rows + end - start, size + int(sizes[end - 1]) - gone
+                if rows >= self.most or size >= SHARD_BYTES:
+                    yield self._shard(waiting, rows)
+                    waiting, rows, size = [], 0, 0
+                start = end
         if rows:
             yield self._shard(waiting, rows)
 
@@ -85,9 +94,21 @@ class Cutting:
             counts = np.bincount(found.items, minlength=len(found.values) + 1)
             words[name] = found.values, np.append(counts[len(found.values) :].sum(), counts[: len(found.values)])
             cells[name] = found.offsets.astype(np.uint32), found.items
-        carried = _packed(given.select(list(self.carried)))
+        carried = _packed(given.select(list(self.carried)), anew=True)
         body = pickle.dumps((rows, words_only(words), cells, carried), 5)
         return Parcel(0, pickle.dumps((rows, words, digest_of(body)), 5), body)
+
+
+def row_sizes(batch: pa.RecordBatch) -> Ints:
+    """Return the bytes of each row, about."""
+    sizes = np.full(batch.num_rows, 8 * batch.num_columns, np.int64)
+    for cells in batch.columns:
+        kind = cells.type
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            sizes += 16 * pc.fill_null(pc.list_value_length(cells), 0).to_numpy()
+        elif pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
+            sizes += pc.fill_null(pc.binary_length(cells), 0).to_numpy()
+    return sizes
 
 
 def digest_of(body: Any) -> bytes:
@@ -100,7 +121,11 @@ def words_only(words: Mapping[str, Any]) -> dict[str, pa.Array]:
     return {name: values for name, (values, _) in words.items()}
 
 
-def _packed(table: pa.Table) -> bytes:
+def _packed(table: pa.Table, *, anew: bool = False) -> bytes:
+    """Return a table as bytes; ``anew`` copies its cells, so that the bytes do not show what they are slices of."""
+    if anew:
+        nothing = table.schema.empty_table()
+        table = pa.concat_tables([nothing, table, nothing])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table.combine_chunks())
