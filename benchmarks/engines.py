@@ -176,6 +176,7 @@ class Watching:
     """
 
     def __init__(self) -> None:
+        self._known: set[int] = set()
         self._known = self._below()
         self._peak, self._going = 0.0, True
         self._thread = Thread(target=self._look, daemon=True)
@@ -184,16 +185,15 @@ class Watching:
     def _look(self) -> None:
         while self._going:
             held = 0
-            for process in self._below() - self._known:
+            for process in self._below():
                 with suppress(OSError, StopIteration, ValueError):
                     text = Path(f"/proc/{process}/status").read_text()
                     held += int(next(line for line in text.splitlines() if line.startswith("VmRSS")).split()[1])
             self._peak = max(self._peak, held / 1024**2)
             time.sleep(0.2)
 
-    @staticmethod
-    def _below() -> set[int]:
-        """Return the processes that come from this one."""
+    def _below(self) -> set[int]:
+        """Return the processes that come from this one, but for known ones and what these started."""
         parents: dict[int, int] = {}
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
@@ -202,7 +202,7 @@ class Watching:
         found: set[int] = set()
         new = {os.getpid()}
         while new:
-            new = {process for process, parent in parents.items() if parent in new} - found
+            new = {process for process, parent in parents.items() if parent in new} - found - self._known
             found |= new
         return found
 

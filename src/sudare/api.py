@@ -54,7 +54,7 @@ class Release:
 
     There is a plan where each value shows the same everywhere; it can be applied to other records. ``second`` is the
     table of sensitive values by group that belongs to a release by ``anatomy``: its rows, or its path. ``place`` is the
-    table of a database that the release is.
+    table of a database that the release is, or its address where only Spark reaches it.
     """
 
     certificate: dict[str, Any]
@@ -62,7 +62,7 @@ class Release:
     path: Path | None = None
     plan: Plan | None = None
     second: Any = None
-    place: engines.Place | None = None
+    place: engines.Place | engines.Remote | None = None
 
     @property
     def loss(self) -> dict[str, float]:
@@ -315,13 +315,13 @@ def _make(
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
         raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
     spark = _on_spark(data, engine)
-    table = engines.find_place(out)
+    origin, table = ((spark and engines.find_remote(each)) or engines.find_place(each) for each in (data, out))
     target = table or (Path(out) if out is not None else None)
     made = make(
         Asked(
             str(data) if isinstance(data, Path) and spark else data, given, checked, method, decide, target,
-            engines.find_place(data), seen or Seen(checked), seed, limit, listener, unseen, makes_classes, spark,
-            master,
+            origin if isinstance(origin, engines.Place) else None, seen or Seen(checked), seed, limit, listener,
+            unseen, makes_classes, spark, master,
         )
     )  # fmt: skip
     if isinstance(target, Path):
@@ -371,12 +371,15 @@ def _audit_on_spark(
 ) -> AuditReport:
     from sudare.engines.spark import Spark, beside, is_path
     from sudare.making.proving import prove
+    from sudare.making.spread_targets import certificate_there
 
     named = isinstance(release, str | Path)
     certificate: Mapping[str, Any] | None = None
     with Spark.of(release, master) as spark:
         frame = spark.open(release)
-        if named and is_path(str(release)):
+        if engines.find_remote(release):
+            certificate = certificate_there(spark, str(release))
+        elif named and is_path(str(release)):
             certificate = _certificate_of(Path(release))
         elif named:
             certificate = json.loads(spark.noted(beside(str(release), engines.CERTIFICATE)) or "null")

@@ -81,6 +81,9 @@ def open_released(release: Any) -> Released:
     if not isinstance(certificate, Mapping):
         what = f"a release is a path, or what `sudare.anonymize` gave back; got {type(release).__name__}."
         raise DataError(Problem("release", what, "the certificate is needed as well as the rows."))
+    if data is None and isinstance(getattr(release, "place", None), engines.Remote):
+        what = "is where only Spark reaches it."
+        raise DataError(Problem(release.place.shown, what, "copy the folder and its certificate to a disk first."))
     if data is None and getattr(release, "place", None) is not None:
         return _from_database(release.place)
     if data is None and getattr(release, "path", None) is None:

@@ -4,7 +4,7 @@ from sudare.engines.batches import Source, open_file, open_table
 from sudare.engines.database import CERTIFICATE, Database, Decision, Tally, open_database
 from sudare.engines.files import check_columns, file_columns, file_kind, read_file
 from sudare.engines.frames import adopt
-from sudare.engines.places import Place, find_place, shown_place
+from sudare.engines.places import Place, Remote, find_place, find_remote, shown_place
 from sudare.engines.spark import is_spark
 from sudare.engines.text import TextForm
 
@@ -13,6 +13,7 @@ __all__ = [
     "Database",
     "Decision",
     "Place",
+    "Remote",
     "Source",
     "Tally",
     "TextForm",
@@ -21,6 +22,7 @@ __all__ = [
     "file_columns",
     "file_kind",
     "find_place",
+    "find_remote",
     "is_spark",
     "open_database",
     "open_file",

@@ -17,6 +17,8 @@ DUCKDB = (".duckdb", ".ddb", ".db")
 """How the name of a DuckDB database ends."""
 POSTGRES = ("postgresql://", "postgres://")
 _HIDDEN = "postgresql://..."
+_WITH_AT = ("abfs", "wasb")
+"""Kinds of folders whose addresses have an @ that is no user's: container@account."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.:_-]*")
 _PART = re.compile(r'"((?:[^"]|"")*)"|([^".]+)')
 
@@ -51,10 +53,33 @@ class Place:
         return Place(self.engine, self.address, self.schema, self.table + ending)
 
 
+@dataclass(frozen=True)
+class Remote:
+    """A folder that Spark reaches by its address, such as ``s3a://bucket/folder``."""
+
+    address: str
+
+    @property
+    def shown(self) -> str:
+        """The address, which has no user and no password in it."""
+        return self.address
+
+
 def shown_place(data: Any) -> str:
     """Return where a table is, as it may be told to anybody."""
-    place = find_place(data)
+    place = find_remote(data) or find_place(data)
     return str(data) if place is None else place.shown
+
+
+def find_remote(data: Any) -> Remote | None:
+    """Return the folder that a text names by an address for Spark, or None; raise if it has a user in it."""
+    scheme, found, rest = data.partition("://") if isinstance(data, str) else ("", "", "")
+    if not found or not _SCHEME.fullmatch(scheme) or f"{scheme.lower()}://" in POSTGRES:
+        return None
+    if "@" in rest.partition("/")[0] and not scheme.lower().startswith(_WITH_AT):
+        what = "an address of a folder has no user and no password in it."
+        raise DataError(Problem(f"{scheme}://...", what, "give them to Spark, by its settings."))
+    return Remote(data)
 
 
 def find_place(data: Any) -> Place | None:
@@ -66,7 +91,8 @@ def find_place(data: Any) -> Place | None:
     if isinstance(data, str) and found and _SCHEME.fullmatch(scheme):
         if f"{scheme.lower()}://" not in POSTGRES:
             what = "is not a kind of database that is known here."
-            raise DataError(Problem(f"{scheme}://...", what, "use postgresql://host/database#schema.table."))
+            hint = "use postgresql://host/database#schema.table; folders that Spark reaches need the engine spark."
+            raise DataError(Problem(f"{scheme}://...", what, hint))
         address, _, name = rest.partition("#")
         address = f"{POSTGRES[0]}{address}"
         if "@" not in address and "@" in _PART.sub(lambda part: part.group(2) or "", name):

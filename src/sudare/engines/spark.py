@@ -24,12 +24,9 @@ Columns are known by their positions on the way, so that no name can be taken fo
 
 from __future__ import annotations
 
-import os
 import pickle
 import re
 import secrets
-import socket
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -43,7 +40,8 @@ import pyarrow as pa
 from sudare.engines.database import Tally
 from sudare.engines.files import check_names
 from sudare.engines.spark_errors import shielded, speaking
-from sudare.errors import DataError, MissingExtraError, Problem, UnsupportedError
+from sudare.engines.spark_sessions import PATIENCE, find_session
+from sudare.errors import DataError, Problem, UnsupportedError
 
 ROWS_AT_A_TIME = 1 << 16
 """The rows that Spark hands to Python at a time: with fewer it takes longer."""
@@ -51,8 +49,6 @@ BYTES_AT_A_TIME = 32 << 20
 """The bytes of parcels that it hands over at a time: it holds them in memory outside of its heap, which is small."""
 PARCELS_AT_A_TIME = 2
 """The parcels that it hands over at a time where it knows no limit of bytes (before 4.1)."""
-PATIENCE = 10.0
-"""The seconds that a cluster has to answer in, when a session begins."""
 _MOST_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _PARCEL = "key int, head binary, body binary"
@@ -87,7 +83,7 @@ class Spark:
     @classmethod
     def of(cls, data: Any, master: str | None = None) -> Spark:
         """Return the engine that a table is in: a DataFrame's own, else the session there is, or a new one."""
-        return cls(data.sparkSession if is_spark(data) else _session(master))
+        return cls(data.sparkSession if is_spark(data) else find_session(master))
 
     def __enter__(self) -> Spark:
         return self
@@ -252,6 +248,12 @@ class Spark:
         for path in folder.iterdir():  # what Spark notes down beside: sums of files, and that it is done
             if path.name.startswith((".", "_")):
                 path.unlink()
+
+    def write_to(self, frame: Any, address: str, where: str) -> None:
+        """Write a DataFrame as a folder of Parquet files that is named by its address."""
+        quiet = frame.write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+        with self._handing(False), speaking(where):
+            self._run(lambda: quiet.parquet(address))
 
     # -- tables of Spark -----------------------------------------------------------------------------------------
 
@@ -461,50 +463,3 @@ def _mapped(frame: Any, function: Callable[[Rows], Rows], schema: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # about pandas, which nothing here uses
         return frame.mapInArrow(function, schema)
-
-
-def _session(master: str | None) -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtraError(Problem("engine", "Spark is not installed.", "pip install 'sudare[spark]'")) from None
-    with speaking("Spark"):
-        active = SparkSession.getActiveSession()
-        if active is not None and master is None:
-            return active
-        remote = (master or "").startswith("sc://")
-        _check_answers(master or "")
-        builder = SparkSession.builder
-        if not remote:
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-            if (master or "local").startswith("local"):
-                os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-            builder = builder.appName("sudare").config("spark.ui.showConsoleProgress", "false")
-            builder = builder.config("spark.log.level", "OFF")  # what it logs of failures may quote cells
-            builder = builder if master is None else builder.master(master)
-        else:
-            builder = builder.remote(master)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            return builder.getOrCreate()
-
-
-def _check_answers(master: str) -> None:
-    """Raise if nothing answers where a cluster is said to be: Spark itself would go on trying for minutes."""
-    kind, _, places = master.partition("://")
-    if master and not master.startswith(("local", "spark://", "sc://", "yarn", "k8s://")):
-        what = "is not where Spark can be."
-        raise DataError(
-            Problem("master", what, "say local[4], spark://host:7077, yarn, k8s://..., or sc://host:15002.")
-        )
-    if kind not in ("spark", "sc"):
-        return
-    hint = "is it running? A master is named as in spark://host:7077, Connect as in sc://host:15002."
-    for place in places.partition("/")[0].partition(";")[0].split(","):
-        host, _, port = place.rpartition(":") if ":" in place else (place, "", "7077" if kind == "spark" else "15002")
-        with suppress(OSError, ValueError, OverflowError):
-            socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
-            return
-    raise DataError(Problem(master.partition(";")[0], "nothing answers there.", hint))

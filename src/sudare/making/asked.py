@@ -11,7 +11,7 @@ from typing import Any
 
 from sudare.audit import AuditReport
 from sudare.checking import Seen
-from sudare.engines import Place
+from sudare.engines import Place, Remote
 from sudare.models import MODELS, Requirements
 from sudare.policy import Policy, Role
 from sudare.progress import Listener
@@ -37,9 +37,9 @@ class Asked:
 
     ``given`` is what the policy came from. ``seen`` is the policy as the method sees it, where that is another:
     quasi-identifiers may be carried along as they are, or encoded otherwise. ``target`` is a file, a table of a
-    database, or None for rows that come back in the kind of table that was given. ``origin`` is the table of a database
-    that the data are, if they are one. ``spark`` says that it is to be made on Spark, at ``master`` if a session is
-    begun.
+    database, a folder that Spark reaches, or None for rows that come back in the kind of table that was given.
+    ``origin`` is the table of a database that the data are, if they are one. ``spark`` says that it is to be made on
+    Spark, at ``master`` if a session is begun.
     """
 
     data: Data = field(repr=False)  # an address may have a password in it
@@ -47,7 +47,7 @@ class Asked:
     policy: Policy
     method: Mapping[str, Any]
     decide: Callable[[Table, Requirements], Recoding]
-    target: Path | Place | None
+    target: Path | Place | Remote | None
     origin: Place | None
     seen: Seen
     seed: int | None

@@ -98,6 +98,9 @@ def refuse(asked: Asked) -> None:
     """Raise if a method or an order of rows cannot be had on Spark."""
     name = str(asked.method["name"])
     check_spark(name)
+    if asked.origin is not None:
+        what = "Spark reads Parquet and its own tables here, not databases."
+        raise UnsupportedError(Problem(asked.origin.shown, what, "leave the engine out: the database does the work."))
     if name in DRAWING and asked.target is None:
         # what Spark loses of a table in memory it makes again, and then draws again: whoever sees both knows more
         what = f"values that {name} draws have to be written down, and a DataFrame may be made more than once."

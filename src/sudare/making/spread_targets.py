@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from sudare.engines import CERTIFICATE, Place
+from sudare.engines import CERTIFICATE, Place, Remote
 from sudare.engines.spark import Spark, beside, is_path, is_spark
-from sudare.errors import Problem, TargetError, UnsupportedError
+from sudare.engines.spark_folders import Folders
+from sudare.errors import AuditFailedError, Problem, TargetError, UnsupportedError
 from sudare.making.asked import Asked
-from sudare.release import certificate_path, check_folder, place_folder, private_folder
+from sudare.release import PAPER, certificate_path, check_folder, place_folder, private_folder
 
 
 class SparkTarget(Protocol):
@@ -81,6 +82,54 @@ class TableTarget:
         self.spark.drop(self.draft)
 
 
+class RemoteTarget:
+    """A folder of Parquet files that Spark writes and reaches by an address, beside its place until it is proven."""
+
+    def __init__(self, spark: Spark, place: Remote) -> None:
+        self.spark, self.where = spark, place.shown
+        self.address = place.address.rstrip("/")
+        self.folders = Folders(spark, self.where)
+        self.paper = self.address + PAPER
+        self.draft = f"{self.address.rpartition('/')[0]}/sudare_tmp_{secrets.token_hex(8)}"
+        self.written = f"{self.draft}/release.parquet"
+        if self.folders.exists(self.address) and not self.folders.exists(self.paper):
+            what = "is there already, and is no release."
+            raise TargetError(Problem(self.where, what, "choose another name for the release."))
+
+    def write(self, frame: Any) -> Any:
+        """Write the rows, in a folder of their own."""
+        self.folders.make(self.draft)
+        self.spark.write_to(frame, self.written, self.where)
+        return self.spark.open(self.written)
+
+    def place(self, certificate: Mapping[str, Any]) -> None:
+        """Rename the folder, with the certificate beside it; an older release of this name goes with the draft."""
+        self.folders.write(f"{self.draft}/certificate.json", json.dumps(certificate, indent=2, ensure_ascii=False))
+        if self.folders.exists(self.address):
+            self.folders.rename(self.address, f"{self.draft}/older")
+            self.folders.remove(self.paper)
+        self.folders.rename(f"{self.draft}/certificate.json", self.paper)
+        self.folders.rename(self.written, self.address)
+
+    def drop(self) -> None:
+        """Remove what was not placed, and what was replaced."""
+        self.folders.remove(self.draft)
+
+
+def certificate_there(spark: Spark, address: str) -> Mapping[str, Any] | None:
+    """Return the certificate of a release that Spark reaches by an address, if there is one."""
+    text = Folders(spark, address).read(address.rstrip("/") + PAPER)
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, Mapping):
+        raise AuditFailedError(Problem(address + PAPER, "is not a certificate that can be read."))
+    return found
+
+
 class FrameTarget:
     """Rows that go back as a DataFrame; Spark keeps them, so that they stay what was proven."""
 
@@ -123,6 +172,16 @@ def target_of(asked: Asked, spark: Spark) -> Iterator[SparkTarget]:
         finally:
             target.drop()
         return
+    if isinstance(out, Remote):
+        _check_parquet(out.shown.rstrip("/"))
+        if asked.data == out.address:
+            raise TargetError(Problem(out.shown, "is the source itself.", "choose another name for the release."))
+        remote = RemoteTarget(spark, out)
+        try:
+            yield remote
+        finally:
+            remote.drop()
+        return
     if not is_path(str(out)):
         table = TableTarget(spark, str(out))
         try:
@@ -135,11 +194,15 @@ def target_of(asked: Asked, spark: Spark) -> Iterator[SparkTarget]:
         yield FolderTarget(spark, out, folder)
 
 
+def _check_parquet(text: str) -> None:
+    if not text.lower().endswith(".parquet"):
+        what = "Spark writes a release as a folder of Parquet files."
+        raise TargetError(Problem(text, what, "use a name that ends in .parquet."))
+
+
 def _check_out(out: Path, data: Any) -> None:
     text = str(out)
-    if out.suffix.lower() != ".parquet" or ":/" in text:
-        what = "Spark writes a release as a folder of Parquet files on a disk that all executors see."
-        raise TargetError(Problem(text, what, "use a name that ends in .parquet."))
+    _check_parquet(text)
     check_folder(out.parent)
     if isinstance(data, str) and is_path(data) and out.exists() and Path(data).exists() and out.samefile(data):
         raise TargetError(Problem(text, "is the source itself.", "choose another name for the release."))

@@ -2,12 +2,21 @@
 
 from sudare.release.carried import plain_type, required_values
 from sudare.release.cells import Anything, Cell, Choice, Interval, parse_cell
-from sudare.release.placing import certificate_path, check_folder, place, place_folder, private_folder, second_table
+from sudare.release.placing import (
+    PAPER,
+    certificate_path,
+    check_folder,
+    place,
+    place_folder,
+    private_folder,
+    second_table,
+)
 from sudare.release.render import Rows, class_labels, people_numbers, render
 from sudare.release.untouched import render_untouched
 from sudare.release.writing import check_target, is_text, telling, write_batches
 
 __all__ = [
+    "PAPER",
     "Anything",
     "Cell",
     "Choice",

@@ -23,13 +23,15 @@ from typing import Any
 from sudare.errors import Problem, TargetError
 
 PREFIX = ".sudare-tmp-"
+PAPER = ".sudare.json"
+"""How the name of a certificate ends: it begins with that of the release."""
 _LOCK = "lock"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def certificate_path(release: Path) -> Path:
     """Return where the certificate of a release stands: R.sudare.json for R."""
-    return release.with_name(release.name + ".sudare.json")
+    return release.with_name(release.name + PAPER)
 
 
 @contextlib.contextmanager
