@@ -241,7 +241,7 @@ def test_with_little_memory_the_release_is_the_same(tmp_path, monkeypatch):
 
 def test_killed_half_way_with_files_beside(tmp_path):
     """The files that hold what does not fit have no names: when the process is gone, so are they."""
-    given = claims(tmp_path, 200_000)
+    given = claims(tmp_path, 150_000)
     (target := tmp_path / "out").mkdir()
     out = target / "release.parquet"
     whole = [*given, out, "--memory", "280MiB"]
@@ -250,7 +250,7 @@ def test_killed_half_way_with_files_beside(tmp_path):
     duration = time.perf_counter() - started
     out.unlink()
     (target / "release.parquet.sudare.json").unlink()
-    for share in (0.3, 0.5, 0.7, 0.85):
+    for share in (0.4, 0.75):
         with subprocess.Popen(line(*whole), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             time.sleep(share * duration)
             process.send_signal(signal.SIGTERM)

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -262,15 +263,22 @@ def test_an_interrupt_ends_what_spark_does(spark, folder, in_pieces, monkeypatch
     def interrupt(*_):
         raise KeyboardInterrupt
 
+    def watch():
+        until = time.monotonic() + 60
+        while not marker.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGALRM)
+
     monkeypatch.setattr(spread, "_Making", Slow)
     before = signal.signal(signal.SIGALRM, interrupt)
     frame = spark.createDataFrame(table()).repartition(2)
+    watching = threading.Thread(target=watch)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 15)
+        watching.start()
         with pytest.raises((KeyboardInterrupt, SudareError)):
             sudare.anonymize(frame, POLICY, out=folder / "r.parquet")
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        watching.join()
         signal.signal(signal.SIGALRM, before)
     assert marker.exists()
     until = time.monotonic() + 20
