@@ -39,6 +39,17 @@ def framed(spark, table, parts=2):
     return spark.createDataFrame(table).repartition(parts)
 
 
+WAYS = ("frame", "folder")
+
+
+def made(spark, table, policy, way, folder):
+    """A release by Spark: a DataFrame, or one that was written to a folder."""
+    out = folder / "release.parquet" if way == "folder" else None
+    release = sudare.anonymize(framed(spark, table), policy, out=out)
+    assert (release.data is None, release.path) == (way == "folder", out)
+    return release
+
+
 SETTINGS = {
     "top-down": adult_policy("top-down"),
     "top-down, l": adult_policy("top-down", l=3),
@@ -54,11 +65,19 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_the_release_is_the_local_one(spark, in_pieces, setting):
+def runs():
+    """Every method gives a DataFrame and a folder; where it has several settings, they take turns."""
+    methods = [policy["method"]["name"] for policy in SETTINGS.values()]
+    for at, (setting, method) in enumerate(zip(SETTINGS, methods, strict=True)):
+        turn = methods[:at].count(method)
+        for way in WAYS if methods.count(method) == 1 else (WAYS[turn % 2],):
+            yield pytest.param(setting, way, id=f"{setting}, {way}")
+
+
+@pytest.mark.parametrize("setting, way", list(runs()))
+def test_the_release_is_the_local_one(spark, in_pieces, setting, way, tmp_path):
     table, policy = adult(), SETTINGS[setting]
-    local = sudare.anonymize(table, policy)
-    spread = sudare.anonymize(framed(spark, table), policy)
+    local, spread = sudare.anonymize(table, policy), made(spark, table, policy, way, tmp_path)
     assert_same(local, spread)
     assert (local.plan is None) == (spread.plan is None)
     if local.plan is not None:
@@ -76,22 +95,26 @@ def test_what_does_not_run_names_something_that_does(spark, name):
 def test_every_method_is_either_run_or_refused():
     from sudare.making import abilities, spread
 
-    known = {*spread.SPLITTING, *spread.EVERYWHERE, *spread.DRAWING, *abilities.ONE_MACHINE}
+    classes = {*spread.SPLITTING, *spread.EVERYWHERE}
+    known = {*classes, *spread.DRAWING, *abilities.ONE_MACHINE}
     assert known == set(METHODS)
+    compared = {(SETTINGS[setting]["method"]["name"], way) for setting, way in (run.values for run in runs())}
+    assert compared == {(method, way) for method in classes for way in WAYS}  # what is drawn is always written
 
 
-def test_masked_records(spark, in_pieces):
+def test_masked_records(spark, in_pieces, tmp_path):
     table = adult(1500)
     policy = adult_policy("full-domain", suppression=0.05)
     policy["suppression"]["records"] = "masked"
-    assert_same(sudare.anonymize(table, policy), sudare.anonymize(framed(spark, table), policy))
+    assert_same(sudare.anonymize(table, policy), made(spark, table, policy, "folder", tmp_path))
 
 
 def test_a_plan_is_applied_on_spark_too(spark, in_pieces, tmp_path):
     plan = sudare.anonymize(adult(2000), adult_policy("full-domain", suppression=0.1)).plan
     others = datasets.adult().slice(2000, 1500)
-    local, spread = sudare.apply(plan, others), sudare.apply(plan, framed(spark, others))
-    assert_same(local, spread)
+    local = sudare.apply(plan, others)
+    for out in (None, tmp_path / "release.parquet"):
+        assert_same(local, sudare.apply(plan, framed(spark, others), out=out))
 
 
 @pytest.mark.parametrize("limit", [
@@ -108,7 +131,7 @@ def test_models_are_proven_alike(spark, in_pieces, limit):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_item_sets(spark, in_pieces, seed):
+def test_item_sets(spark, in_pieces, seed, tmp_path):
     random = np.random.default_rng(seed)
     rows = 1200
     sets = [[f"i{item}" for item in random.zipf(1.6, random.integers(0, 6)) if item < 30] for _ in range(rows)]
@@ -127,23 +150,24 @@ def test_item_sets(spark, in_pieces, seed):
         "require": asked[: 1 + seed % 2],
         "method": {"name": "top-down"}, "suppression": {"limit": 0.01 * (seed // 2)},
     }  # fmt: skip
-    assert_same(sudare.anonymize(table, policy), sudare.anonymize(framed(spark, table), policy))
+    way = WAYS[seed in (1, 2)]  # with and without each of both
+    assert_same(sudare.anonymize(table, policy), made(spark, table, policy, way, tmp_path))
 
 
-def test_people_are_counted_and_numbered(spark, in_pieces):
+def test_people_are_counted_and_numbered(spark, in_pieces, tmp_path):
     random = np.random.default_rng(5)
     table = pa.table({
         "who": [f"p{number}" for number in random.integers(0, 400, 1000)], "age": random.integers(20, 50, 1000),
         "sex": random.choice(["m", "f"], 1000),
     })  # fmt: skip
-    for numbers in ("per-class", "linked"):
+    for numbers, way in (("per-class", "folder"), ("linked", "frame")):
         policy = {
             "version": 1,
             "columns": {"who": {"role": "subject"}, "age": {"role": "quasi"}, "sex": {"role": "quasi"}},
             "require": [{"model": "k-anonymity", "k": 4, "count": "subjects"}],
             "method": {"name": "top-down"}, "release": {"subjects": numbers},
         }  # fmt: skip
-        local, spread = sudare.anonymize(table, policy), sudare.anonymize(framed(spark, table), policy)
+        local, spread = sudare.anonymize(table, policy), made(spark, table, policy, way, tmp_path)
         assert_same(local, spread, rows=False)
         if numbers == "linked":
             found = spread.data.toArrow()
@@ -151,16 +175,11 @@ def test_people_are_counted_and_numbered(spark, in_pieces):
             assert len({who for who, _ in links}) == len(set(table.column("who").to_pylist()))
 
 
-def written(spark, table, policy, folder):
-    """A release that was written to a folder."""
-    return sudare.anonymize(framed(spark, table), policy, out=folder / "release.parquet")
-
-
 @pytest.mark.parametrize("frequencies", ["uniform", "observed"])
 def test_dummies(spark, in_pieces, frequencies, tmp_path):
     policy = adult_policy("dummies", k=None, l=3, frequencies=frequencies)
     table = adult(1200)
-    local, spread = sudare.anonymize(table, policy), written(spark, table, policy, tmp_path)
+    local, spread = sudare.anonymize(table, policy), made(spark, table, policy, "folder", tmp_path)
     assert_same(local, spread, rows=False)
     assert local.certificate["mechanism"] == spread.certificate["mechanism"]
     found = pq.read_table(spread.path)
@@ -192,7 +211,7 @@ def test_records_of_one_person_show_parts_of_one_draw(spark, in_pieces, tmp_path
         "columns": {"who": {"role": "subject"}, "age": {"role": "quasi"}, "ill": {"role": "sensitive"}},
         "require": [{"model": "l-diversity", "l": 2, "column": "ill"}], "method": {"name": "dummies"},
     }  # fmt: skip
-    local, spread = sudare.anonymize(table, policy), written(spark, table, policy, tmp_path)
+    local, spread = sudare.anonymize(table, policy), made(spark, table, policy, "folder", tmp_path)
     assert local.certificate["mechanism"] == spread.certificate["mechanism"]
     assert spread.certificate["mechanism"]["columns"]["ill"]["repeated"]
 
@@ -202,7 +221,7 @@ def test_pram(spark, in_pieces, kind, tmp_path):
     policy = adult_policy("pram", k=None, kind=kind)
     policy["require"] = [{"model": "pk-anonymity", "k": 2}]
     table = adult(1500)
-    local, spread = sudare.anonymize(table, policy), written(spark, table, policy, tmp_path)
+    local, spread = sudare.anonymize(table, policy), made(spark, table, policy, "folder", tmp_path)
     assert_same(local, spread, rows=False)
     assert local.certificate["mechanism"] == spread.certificate["mechanism"]
 

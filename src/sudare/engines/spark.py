@@ -52,6 +52,7 @@ PARCELS_AT_A_TIME = 2
 _MOST_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _PARCEL = "key int, head binary, body binary"
+_QUOTED = re.compile(r"`(?:[^`]|``)+`")
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.\s;]+)")
 _TEXT = (".csv", ".tsv", ".txt", ".tab", ".arrow", ".feather", ".ipc")
 
@@ -277,13 +278,15 @@ class Spark:
         if not self.exists(name):
             return None
         with speaking(name):
-            found = self.session.table(_quoted(name)).collect()
+            found = self.session.table(_quoted(name)).limit(2).collect()
         return str(found[0][0]) if len(found) == 1 else ""
 
     def rename(self, name: str, new: str) -> None:
-        """Give a table another name."""
+        """Give a table another name, in the same database."""
         with speaking(new):
-            self.session.sql(f"ALTER TABLE {_quoted(name)} RENAME TO {_quoted(new)}")
+            # without what is before: it stays there, and Spark takes a catalog's name for that of a database
+            last = table_parts(new)[-1].replace("`", "``")
+            self.session.sql(f"ALTER TABLE {_quoted(name)} RENAME TO `{last}`")
 
     def drop(self, name: str) -> None:
         """Drop a table, if there is one."""
@@ -291,7 +294,15 @@ class Spark:
             self.session.sql(f"DROP TABLE IF EXISTS {_quoted(name)}")
 
     def _positions(self, frame: Any, names: Sequence[str]) -> Any:
-        """Return some columns of a DataFrame, called by where they stand among them."""
+        """Return some columns of a DataFrame, called by where they stand among them.
+
+        Spark tells itself which columns of Parquet to read by settings, and these have others put in for ${...}: cells
+        of a column that is called so come as missing, without a word.
+        """
+        unsafe = [name for name in names if "${" in name]
+        if unsafe:
+            what = "Spark takes ${...} in a name for one of its settings, and reads another column."
+            raise DataError([Problem(f"column '{name}'", what, "give it another name.") for name in unsafe])
         there = list(frame.columns)
         numbered = frame.toDF(*(f"c{at}" for at in range(len(there))))
         chosen = numbered.select(*(f"c{there.index(name)}" for name in names))
@@ -370,6 +381,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 def is_path(text: str) -> bool:
     """Say whether a text is a path rather than the name of a table."""
+    text = _QUOTED.sub("", text)  # what is in quotes is the name of a table
     return "/" in text or text.lower().endswith((".parquet", ".pq", *_TEXT))
 
 

@@ -261,29 +261,35 @@ def _atoms(spread: _Spread) -> Tally:
     book = spread.book
     parts = spread.spark.gather(spread.shards, partial(_count_atoms, book))
     names = list(book.columns)
-    found = pa.concat_tables(parts).group_by(names).aggregate([("n", "sum")])
+    found = _added(pa.concat_tables(parts))
     if found.num_rows > MOST_ATOMS:
         what = f"{found.num_rows:,} different records are too many to decide on in one place ({MOST_ATOMS:,} at most)."
         raise UnsupportedError(what, hint="use top-down, or coarser values.")
     cells = {
         name: pa.concat_arrays([pa.nulls(1, book.raw[name].type), book.raw[name]]).take(
-            found.column(name).combine_chunks()
+            found.column(at).combine_chunks()
         )
-        for name in names
+        for at, name in enumerate(names)
     }
-    return Tally(pa.table(cells), found.column("n_sum").to_numpy().astype(np.int64))
+    return Tally(pa.table(cells), found.column("n").to_numpy().astype(np.int64))
 
 
 def _count_atoms(book: Book, parcels: Iterator[Parcel]) -> Iterator[pa.Table]:
+    """Count the records of a partition; columns are called by their positions, and the last is ``n``."""
     tables = []
     for parcel in parcels:
-        given = pa.table({name: pa.array(places.astype(np.uint32)) for name, places in book.raws(parcel.body).items()})
-        counted = given.group_by(given.column_names).aggregate([([], "count_all")])
-        tables.append(counted.rename_columns([*given.column_names, "n"]))
+        raws = book.raws(parcel.body)
+        places = [pa.array(raws[name].astype(np.uint32)) for name in book.columns]
+        once = pa.array(np.ones(len(places[0]), np.int64))
+        tables.append(_added(pa.table([*places, once], names=[*(f"c{at}" for at in range(len(places))), "n"])))
     if tables:
-        names = tables[0].column_names[:-1]
-        found = pa.concat_tables(tables).group_by(names).aggregate([("n", "sum")])
-        yield found.rename_columns([*names, "n"]).combine_chunks()
+        yield _added(pa.concat_tables(tables)).combine_chunks()
+
+
+def _added(counted: pa.Table) -> pa.Table:
+    """Return counted records, each once."""
+    *keys, _ = counted.column_names
+    return counted.group_by(keys).aggregate([("n", "sum")]).rename_columns([*keys, "n"])
 
 
 def _drawn(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:

@@ -56,15 +56,22 @@ class FolderTarget:
 
 
 class TableTarget:
-    """A table of Spark, made under a name that nobody has, and renamed; its certificate is a table beside it."""
+    """A table of Spark, made under a name that nobody has, and renamed; its certificate is a table beside it.
+
+    Spark writes the files of a table before it looks whether its catalog takes the name, and leaves them there. It
+    renames nothing to such a name.
+    """
 
     def __init__(self, spark: Spark, name: str) -> None:
         self.spark, self.name, self.where = spark, name, name
         self.paper = beside(name, CERTIFICATE)
-        self.draft = beside(name, f"=sudare_tmp_{secrets.token_hex(8)}")
-        if spark.exists(name) and spark.noted(self.paper) is None:
-            what = "is there already, and is no release."
-            raise TargetError(Problem(name, what, "choose another name for the release."))
+        self.draft, self.noted = (beside(name, f"=sudare_tmp_{secrets.token_hex(8)}") for _ in range(2))
+        hint = "choose another name for the release."
+        older = spark.noted(self.paper)
+        if older is not None and not _is_certificate(older):
+            raise TargetError(Problem(self.paper, "is there already, and is no certificate of a release.", hint))
+        if older is None and spark.exists(name):
+            raise TargetError(Problem(name, "is there already, and is no release.", hint))
 
     def write(self, frame: Any) -> Any:
         """Make a table of the rows."""
@@ -72,14 +79,24 @@ class TableTarget:
 
     def place(self, certificate: Mapping[str, Any]) -> None:
         """Rename the table, with the certificate beside it; an older release of this name goes first."""
+        self.spark.note(json.dumps(certificate, ensure_ascii=False), self.noted)
         self.spark.drop(self.name)
         self.spark.drop(self.paper)
-        self.spark.note(json.dumps(certificate, ensure_ascii=False), self.paper)
+        self.spark.rename(self.noted, self.paper)
         self.spark.rename(self.draft, self.name)
 
     def drop(self) -> None:
         """Drop what was not placed."""
         self.spark.drop(self.draft)
+        self.spark.drop(self.noted)
+
+
+def _is_certificate(text: str) -> bool:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and "certificate" in found
 
 
 class RemoteTarget:
