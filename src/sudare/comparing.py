@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from sudare.compare import (
     draw_queries,
     ways_for,
 )
+from sudare.errors import ParameterError, SudareError
 from sudare.making import requirements_of
 from sudare.methods import METHODS
 from sudare.policy import Policy
@@ -47,8 +49,12 @@ def compare_of(
     if target is not None:
         check_installed()
     roles = {name: spec.role for name, spec in policy.columns.items()}
-    check_asked(target, roles, folds, seed, queries=queries, time_limit=time_limit)
-    ways = ways_for(policy, target, requirements_of, asked=methods, sweep=sweep)
+    ways = _ways(
+        partial(check_asked, target, roles, folds, seed, queries=queries, time_limit=time_limit),
+        partial(
+            ways_for, policy, target if isinstance(target, str) else None, requirements_of, asked=methods, sweep=sweep
+        ),
+    )
     source, _ = read(data, policy)
     untouched = [way for way in ways if METHODS[way.method].leaves_quasi and not way.problems]
     # it is encoded again for these: only then are the rows kept as they came
@@ -64,6 +70,19 @@ def compare_of(
         bench, ways, target=target, judged=judged, folds=folds, wanted=queries,
         until=math.inf if time_limit is None else started + time_limit, progress=listener,
     )  # fmt: skip
+
+
+def _ways(check: Callable[[], None], ways: Callable[[], list[Way]]) -> list[Way]:
+    """Return the ways, or raise what is wrong with all that was asked for: parameters, methods and sweep."""
+    try:
+        check()
+    except SudareError as error:
+        try:
+            ways()
+        except SudareError as other:
+            raise ParameterError([*error.problems, *other.problems]) from None
+        raise
+    return ways()
 
 
 class _Seen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sudare import engines
-from sudare.errors import DataError, ParameterError, Problem, did_you_mean
+from sudare.errors import DataError, ParameterError, Problem, SudareError, did_you_mean
 from sudare.policy import ColumnSpec, Policy
 from sudare.progress import Listener, silent
 from sudare.reading import Data, Unseen, encode, read
@@ -32,6 +33,8 @@ from sudare.risk import (
 )
 from sudare.table import Column, Table, encode_column
 
+UNNAMED = "the table"
+"""What messages call a table in memory."""
 LEAVES_QUASI = ("dummies", "anatomy", "pram")
 """Methods whose releases show quasi-identifiers as values, and not as cells that cover them."""
 
@@ -161,7 +164,12 @@ def _single(schema: pa.Schema, name: str) -> bool:
 def _with_population(own: pa.Table, policy: Policy, population: Data, known: Sequence[str]) -> pa.Table:
     """Return a table with its population below it: encoded together they have the same codes for the same values."""
     asked = policy.model_copy(update={"columns": {name: ColumnSpec(role="quasi") for name in known}})
-    there = read(population, asked)[0].table()
+    try:
+        there = read(population, asked)[0].table()
+    except SudareError as error:
+        # what is in memory has no name of its own, and "the table" would be taken for the data
+        told = [replace(each, where="population") if each.where == UNNAMED else each for each in error.problems]
+        raise type(error)(told) from None
     cells = {}
     for field in own.schema:
         if field.name not in known:
@@ -209,7 +217,24 @@ def _votes(opened: Released, released: pa.Table, policy: Policy, name: str, colu
         return from_groups(column, released.column("group"), second, missing)
     if name in opened.sealed:
         return from_sets(column, released.column(name), policy.columns[name].separator)
-    return from_values(column, released.column(name), missing)
+    votes = from_values(column, released.column(name), missing)
+    if name not in opened.hidden:
+        _check_values(name, column, votes)
+    return votes
+
+
+def _check_values(name: str, column: Column, votes: Votes) -> None:
+    """Raise if a column that left as it came shows other values than the data, or one of them more often.
+
+    Text and whole numbers are compared, which look the same in every format.
+    """
+    if not (pa.types.is_large_string(column.values.type) or pa.types.is_integer(column.values.type)):
+        return
+    known = votes.value >= 0
+    shown = np.bincount(votes.value[known], minlength=column.size)
+    if not known.all() or np.any(shown > np.bincount(column.codes, minlength=column.size)):
+        what = f"column '{name}' shows values that are not those of the data."
+        raise DataError(Problem("release", what, "it is not a release of this data."))
 
 
 def _people(shown: Shown, pseudonyms: pa.ChunkedArray, policy: Policy) -> Any:

@@ -273,3 +273,11 @@ def test_every_kind_of_column_is_learned_from():
     )
     found = compared(data=data)
     assert [each.problem for each in found.outcomes if each.problem] == []
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    with pytest.raises(ParameterError) as caught:
+        compared(target="nobody", queries=-1, methods=["top-dwn"], sweep={"kk": [3]})
+    text = str(caught.value)
+    assert len(caught.value.problems) == 4
+    assert all(word in text for word in ("nobody", "queries", "'top-dwn' is not a method", "'kk'"))

@@ -155,3 +155,13 @@ def test_sweeps_in_words():
     for wrong in (["k"], ["=2"], ["k=2", "k=3"]):
         with pytest.raises(ParameterError):
             parse_sweep(wrong)
+
+
+def test_methods_and_sweep_are_told_of_together():
+    with pytest.raises(ParameterError) as caught:
+        ways({"kk": [2], "k": []}, asked=["top-dwn", "mondrian"])
+    text = str(caught.value)
+    assert len(caught.value.problems) == 3
+    assert "'top-dwn' is not a method" in text
+    assert "'kk'" in text
+    assert "sweep.k" in text

@@ -22,8 +22,14 @@ def test_the_eighteen_identifiers_are_all_there():
     assert [item.rule.partition(".")[0] for item in found] == [str(number) for number in range(1, 19)]
 
 
+def without_text():
+    """Return the policy and the table without their column of free text."""
+    columns = {name: spec for name, spec in POLICY["columns"].items() if name != "note"}
+    return {**POLICY, "columns": columns}, table().drop_columns("note")
+
+
 def test_a_name_that_is_kept_back_is_met():
-    found = safe_harbor(report_on(POLICY, table()).figures)
+    found = safe_harbor(report_on(*without_text()).figures)
     assert found[0].verdict == MET
     assert "Not released: name" in found[0].seen
     assert found[1].verdict == JUDGE  # a town is smaller than a state
@@ -70,11 +76,79 @@ def test_people_may_be_recognised_where_quasi_identifiers_are_as_they_were():
 
 
 def test_japan_leaves_the_organisation_to_people():
-    found = appi(report_on(POLICY, table()).figures)
+    found = appi(report_on(*without_text()).figures)
     assert len(found) == 10
-    assert found[0].verdict == MET
+    assert [item.verdict for item in found[:3]] == [MET, MET, MET]
     assert {item.verdict for item in found[5:]} == {JUDGE}
-    assert "note" in found[3].seen  # whose values are everybody's own
+    assert "note" in appi(report_on(POLICY, table()).figures)[3].seen  # whose values are everybody's own
+
+
+def test_what_text_holds_is_for_people_to_judge():
+    figures = report_on(POLICY, table()).figures
+    assert {item.verdict for item in safe_harbor(figures)} <= {JUDGE, UNMET}
+    assert all("note" in item.seen for item in safe_harbor(figures)[3:])
+    assert {item.verdict for item in appi(figures)[:3]} == {JUDGE}
+
+
+def test_safe_harbor_has_a_second_condition():
+    page = report_on(*without_text()).html
+    assert "164.514(b)(2)(ii)" in page.partition('id="checklists"')[2]
+
+
+def test_years_of_birth_may_tell_an_age_above_89():
+    days = [datetime.date(1990 + n % 3, 1 + n % 2 * 6, 1 + n % 2) for n in range(120)]
+    data = pa.table({"birth_date": days, "x": ["a", "b"] * 60})
+    columns = {"birth_date": {"role": "quasi", "hierarchy": {"dates": ["year"]}}, "x": {"role": "insensitive"}}
+    promise = [{"model": "k-anonymity", "k": 30}]
+    found = figures(columns, promise, data, method={"name": "full-domain"})
+    assert found["columns"][0]["finest"] == "year"
+    assert safe_harbor(found)[2].verdict == JUDGE
+
+
+@pytest.mark.parametrize("method", ["anatomy", "dummies"])
+def test_dates_that_are_hidden_among_others_are_dates(method):
+    days = [datetime.date(1990, 1 + n % 9, 1 + n % 7) for n in range(126)]
+    data = pa.table({"job": ["a", "b", "c"] * 42, "visited": days})
+    columns = {"job": {"role": "quasi"}, "visited": {"role": "sensitive"}}
+    promise = [{"model": "l-diversity", "l": 3, "column": "visited"}]
+    found = figures(columns, promise, data, method={"name": method})
+    assert safe_harbor(found)[2].verdict == UNMET
+    assert cell_size(found)[1].verdict == JUDGE
+    assert appi(found)[3].verdict == JUDGE
+
+
+def test_sets_that_only_km_anonymity_limits_leave_the_largest_risk_open():
+    columns = {"age": {"role": "quasi"}, "drugs": {"role": "quasi", "kind": "items"}}
+    promise = [{"model": "k-anonymity", "k": 15, "columns": ["age"]},
+               {"model": "km-anonymity", "k": 15, "m": 1, "column": "drugs"}]  # fmt: skip
+    found = figures(columns, promise, suppression={"limit": 0.05})
+    assert found["smallest_class"] >= 11
+    assert found["classes"]["outside"] == ["drugs"]
+    assert ema(found)[0].verdict == cell_size(found)[0].verdict == JUDGE
+    assert "drugs" in ema(found)[0].seen
+    whole = figures({"age": columns["age"]}, [{"model": "k-anonymity", "k": 15}])
+    assert ema(whole)[0].verdict == cell_size(whole)[0].verdict == MET
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "verdict"),
+    [("region", 1, JUDGE), ("county_state", 1, JUDGE), ("country", 1, MET), ("state", 1, MET)],
+)
+def test_places_are_told_from_states(name, place, verdict):
+    data = pa.table({"age": [30, 40] * 60, name: ["a", "b"] * 60})
+    found = figures({"age": {"role": "quasi"}, name: {"role": "insensitive"}}, data=data)
+    assert safe_harbor(found)[place].verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [("pension_no", 1), ("insurance_id", 1), ("record_id", 2), ("email", 0), ("home_address", 0)]
+)
+def test_columns_that_leave_as_they_came_may_be_what_japan_forbids(name, place):
+    data = pa.table({"name": [f"n{n}" for n in range(120)], "age": [30, 40] * 60, name: ["a", "b"] * 60})
+    columns = {"name": {"role": "identifier"}, "age": {"role": "quasi"}, name: {"role": "insensitive"}}
+    found = appi(figures(columns, data=data))
+    assert found[place].verdict == JUDGE
+    assert name in found[place].seen
 
 
 @pytest.mark.parametrize(

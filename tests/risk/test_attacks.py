@@ -14,7 +14,7 @@ import sudare
 from sudare.kernels.matching import judge
 from sudare.release import Anything, Choice, Interval, parse_cell
 from sudare.risk import matching
-from sudare.risk.classes import group_rows
+from sudare.risk.classes import group_rows, people_by_class
 from sudare.risk.inference import guess_as_it_is
 from sudare.risk.intervals import success, wilson
 from sudare.risk.linkage import link, link_as_it_is
@@ -45,6 +45,73 @@ def test_linkage_by_hand():
     assert found.linked.success == pytest.approx((1 + 1 / 2 + 1 / 4) / 4)
     assert found.linked.baseline == pytest.approx(0.1)
     assert (found.singled_out.success, found.unmatched, found.matches) == (0.25, 1, 7 / 4)
+
+
+def test_records_of_one_person_are_no_crowd():
+    """Three records of one person alone in a class, two people in another: found surely, and by one in two."""
+    codes = np.array([0, 0, 0, 1, 1, 1])
+    subjects = np.array([7, 7, 7, 2, 3, 3])
+    classes = group_rows([codes], [2], 6)
+    every = np.arange(6)
+    found = link_as_it_is(classes, every, subjects)
+    assert found.linked.success == pytest.approx((3 * 1 + 3 * 1 / 2) / 6)
+    assert found.singled_out.success == pytest.approx(1 / 2)
+    assert found.linked.baseline == pytest.approx(1 / 3)
+    assert link_as_it_is(classes, every).linked.success == pytest.approx(1 / 3)  # if nobody knew whose they are
+    assert people_by_class(classes, subjects).tolist() == [1, 2]
+    assert people_by_class(classes, subjects, np.array([True, False, False, True, False, False])).tolist() == [1, 1]
+
+
+def visits(rows, count):
+    """People with three visits each, all alike, and a policy that counts rows or people."""
+    draw = np.random.default_rng(5)
+    who = np.repeat(np.arange(rows // 3), 3)
+    age, job = draw.integers(20, 60, rows // 3)[who], np.array(["a", "b"])[who % 2]
+    data = pa.table({"who": who, "age": age, "job": job, "sick": ["x", "y", "z"] * (rows // 3)})
+    columns = {
+        "who": {"role": "subject"},
+        "age": {"role": "quasi"},
+        "job": {"role": "quasi"},
+        "sick": {"role": "sensitive"},
+    }
+    return data, {"columns": columns, "require": [{"model": "k-anonymity", "k": 3, "count": count}]}
+
+
+def test_a_promise_that_counts_rows_gives_people_with_several_away():
+    """Three records of one person keep it: whoever finds them has found the person."""
+    data, rules = visits(180, "rows")
+    release = sudare.anonymize(data, rules, seed=1)
+    assert "who" not in release.data.column_names
+    found = sudare.risk(data, rules, release=release).after.linkage
+    cells = release.data.select(["age", "job"]).to_pylist()
+    expected, alone = [], []
+    for row in data.to_pylist():
+        fitting = sum(one["job"] in (row["job"], "{a, b}", "*") and _covers(one["age"], row["age"]) for one in cells)
+        expected.append(3 / fitting)  # the person's other records look the same
+        alone.append(fitting == 3)
+    assert found.linked.success == pytest.approx(np.mean(expected))
+    assert np.mean(alone) > 0.1
+    assert found.singled_out.success == pytest.approx(np.mean(alone))
+    assert found.linked.baseline == pytest.approx(3 / 180)
+
+
+def _covers(cell, value):
+    told = parse_cell(str(cell))
+    if isinstance(told, Interval):
+        return float(told.low) <= value <= float(told.high)
+    return isinstance(told, Anything) or float(cell) == value
+
+
+@pytest.mark.parametrize("subjects", ["per-class", "linked"])
+def test_a_promise_that_counts_people_limits_linkage(subjects):
+    data, rules = visits(180, "subjects")
+    rules = {**rules, "release": {"subjects": subjects}}
+    release = sudare.anonymize(data, rules, seed=1)
+    assert "who" in release.data.column_names
+    found = sudare.risk(data, rules, release=release)
+    assert found.before.linkage.linked.baseline == found.after.linkage.linked.baseline == pytest.approx(1 / 60)
+    assert found.after.linkage.linked.success <= 1 / 3
+    assert found.after.linkage.singled_out.success == 0
 
 
 def test_linkage_to_the_table_itself_is_the_marketer():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import sudare
 from sudare.errors import DataError, ParameterError
+from sudare.risk.intervals import success
 
 COLUMNS = {
     "name": {"role": "identifier"},
@@ -312,3 +313,34 @@ def test_a_population_that_does_not_fit():
     strange = people().set_column(1, "age", pa.array([[1]] * 80))
     with pytest.raises(DataError, match=r"column 'age' holds .* in the population"):
         sudare.risk(people(), policy(), population=strange)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_release_with_other_sensitive_values_is_refused(tmp_path, ending):
+    data = people()
+    release = sudare.anonymize(data, policy(), out=tmp_path / f"release.{ending}")
+    assert sudare.risk(data, policy(), release=release).after is not None
+    place, cells = data.column_names.index("disease"), data["disease"].to_pylist()
+    renamed = data.set_column(place, "disease", pa.array(["xgout" if each == "xpox" else each for each in cells]))
+    moved = data.set_column(place, "disease", pa.array(["xcold" if each == "xpox" else each for each in cells[:40]]
+                                                       + cells[40:]))  # fmt: skip
+    for other in (renamed, moved):
+        with pytest.raises(DataError, match="column 'disease' shows values that are not those of the data") as caught:
+            sudare.risk(other, policy(), release=release)
+        assert "xpox" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("population", "message"),
+    [
+        (people().drop_columns("zip"), "population: there is no column 'zip'"),
+        (people().slice(0, 0), "population: has no"),
+    ],
+)
+def test_what_is_wrong_with_a_population_is_said_of_it(population, message):
+    with pytest.raises(DataError, match=message):
+        sudare.risk(people(), policy(), population=population)
+
+
+def test_equal_shares_differ_by_nothing():
+    assert success(0.1 + 0.2, 0.3, 100).above == 0.0

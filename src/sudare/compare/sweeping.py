@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from sudare.compare.ways import Way, chosen_methods, way_of
-from sudare.errors import ParameterError, PolicyError, Problem, did_you_mean
+from sudare.errors import ParameterError, PolicyError, Problem, SudareError, did_you_mean
 from sudare.methods import METHODS, ColumnName
 from sudare.models import Requirements
 from sudare.policy import Policy
@@ -61,8 +61,7 @@ def ways_for(
     way with the reason. ``require`` makes requirements of a policy. Raises what is wrong with the sweep: a key that
     nothing here has, or a value that nobody can take.
     """
-    methods = chosen_methods(policy.method.name, asked)
-    values = _checked(policy, methods, sweep)
+    methods, values = _chosen(policy, asked, sweep)
     roles = {name: spec.role for name, spec in policy.columns.items()}
     own = (policy.method.name, policy.method.options)
     models = [spec.model for spec in policy.require]
@@ -94,6 +93,23 @@ def ways_for(
         what = f"there are {len(ways):,} combinations; at most {MOST_WAYS:,} can be compared."
         raise ParameterError(Problem("sweep", what, "name fewer values, or fewer methods."))
     return ways
+
+
+def _chosen(policy: Policy, asked: Sequence[str] | None, sweep: Any) -> tuple[list[str], dict[str, list[Any]]]:
+    """Return the methods and the values of the sweep, or raise what is wrong with both at once."""
+    problems: list[Problem] = []
+    try:
+        methods = chosen_methods(policy.method.name, asked)
+    except SudareError as error:
+        known = [name for name in asked or () if name in METHODS]
+        try:  # the sweep is looked at with those that there are, or with all
+            _checked(policy, known or list(METHODS), sweep)
+        except ParameterError as other:
+            problems += other.problems
+        if problems:
+            raise ParameterError([*error.problems, *problems]) from None
+        raise
+    return methods, _checked(policy, methods, sweep)
 
 
 def _checked(policy: Policy, methods: Sequence[str], sweep: Any) -> dict[str, list[Any]]:

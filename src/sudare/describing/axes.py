@@ -130,11 +130,15 @@ def _moment(text: str) -> tuple[float, float] | None:
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """What an axis is cut into: the inner edges, and what each bin is called. The outer bins have no end."""
+    """What an axis is cut into: the inner edges, and what each bin is called. The outer bins have no end.
+
+    ``reach`` is what all but the outermost people lie between.
+    """
 
     edges: Floats
     labels: list[str]
     whole: bool
+    reach: tuple[float, float] = (-math.inf, math.inf)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -160,15 +164,13 @@ class Bins:
 def cut(axis: Axis, counts: Ints, codes: NDArray[Any], crowd: Crowd) -> Bins | None:
     """Cut an axis into round bins of a crowd each; None if there are too few records, or no more than one bin.
 
-    The range is that of all but the outermost records, so that the smallest and the largest number show in no edge.
+    The range is that of all but the outermost people, so that the smallest and the largest number show in no edge.
     """
     places = axis.places
-    total = int(counts.sum())
-    if total < 2 * crowd.least or len(places) < 2:
+    reach = _reach(counts, codes, crowd)
+    if reach is None:
         return None
-    order = np.cumsum(counts)
-    low = places[int(np.searchsorted(order, crowd.least))]
-    high = places[int(np.searchsorted(order, total - crowd.least + 1))]
+    low, high = float(places[reach[0]]), float(places[reach[1]])
     if not math.isfinite(high - low) or high <= low:
         return None
     cuts = _by_day(low, high) if axis.kind == "date" else _round(low, high, axis)
@@ -183,7 +185,31 @@ def cut(axis: Axis, counts: Ints, codes: NDArray[Any], crowd: Crowd) -> Bins | N
     if len(first) < 2:
         return None
     names = [_label(begins[a], ends[b], a == 0, b == len(begins) - 1, axis) for a, b in zip(first, last, strict=True)]
-    return Bins(edges[first[1:] - 1], names, axis.whole)
+    return Bins(edges[first[1:] - 1], names, axis.whole, (low, high))
+
+
+def _reach(counts: Ints, codes: NDArray[Any], crowd: Crowd) -> tuple[int, int] | None:
+    """Return the codes that a crowd of people is not above, and not below; None if there are too few of them.
+
+    A person counts once on either side: who has many records far outside is no crowd.
+    """
+    if len(counts) < 2:
+        return None
+    if crowd.people is None:
+        first = last = np.cumsum(counts)
+    else:
+        there = codes < len(counts)
+        own, who = codes[there].astype(np.int64), crowd.people[there].astype(np.int64)
+        lowest, highest = np.full((2, int(who.max(initial=-1)) + 1), -1)
+        order = np.argsort(own, kind="stable")
+        highest[who[order]] = own[order]  # of several, the last one stays
+        lowest[who[order[::-1]]] = own[order[::-1]]
+        first = np.cumsum(np.bincount(lowest[lowest >= 0], minlength=len(counts)))
+        last = np.cumsum(np.bincount(highest[highest >= 0], minlength=len(counts)))
+    total = int(first[-1])
+    if total < 2 * crowd.least:
+        return None
+    return int(np.searchsorted(first, crowd.least)), int(np.searchsorted(last, total - crowd.least + 1))
 
 
 def _round(low: float, high: float, axis: Axis) -> tuple[Floats, list[str], list[str]]:

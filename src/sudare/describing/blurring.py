@@ -7,12 +7,14 @@ The threshold t is the largest k that the policy asks for; 10 if it asks for non
 2. Counts of the data are rounded to multiples of t. So what a release shows of the same column, which is exact, cannot
    be subtracted from it to find the few records that were left out.
 3. A count above nothing and below t is told as such, and by no number.
+4. What was found by trying something with each of some people is a count in disguise, and rounded like one.
 
 Figures that follow from the release alone are exact: whoever has the release can count them.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +79,23 @@ class Crowd:
             return None
         whole = max(self.rounded(self.rows), self.least)
         return round(min(self.rounded(count) / whole, 1.0), 6)
+
+    def nearby(self, share: float, among: int, *, side: int = 0) -> float:
+        """Return a share of some people as it may be shown: that of a multiple of the threshold.
+
+        ``side`` is -1 for the multiple below and 1 for the one above, as the ends of an interval ask for. In between,
+        what is above nothing never becomes nothing.
+        """
+        steps = share * among / self.least
+        # figures come from divisions, so that whole steps are whole only nearly
+        if side < 0:
+            whole = math.floor(steps + 1e-6)
+        elif side > 0:
+            whole = math.ceil(steps - 1e-6)
+        else:
+            whole = max(math.floor(steps + 0.5), int(share > 0))
+        everybody = max(self.rounded(among), self.least)
+        return float(f"{min(max(whole * self.least / everybody, -1.0), 1.0):.3g}")
 
     def told(self, count: int) -> dict[str, Any]:
         """Return a count in plain form: about how many there are, or that there are fewer than may be told."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -95,8 +95,16 @@ def texts_of(cells: pa.ChunkedArray) -> tuple[Ints, list[str | None]]:
     return numbers.astype(np.int64), [*whole.dictionary.to_pylist(), None]
 
 
-def nodes_of(column: Column, spec: ColumnSpec, policy: Policy) -> dict[str, tuple[Ints, int]]:
-    """Return for each label of a column's hierarchy the codes below it, and how many leaves it has in all."""
+class Node(NamedTuple):
+    """A label of a hierarchy: the codes below it, how many leaves it has in all, and for numbers what these say."""
+
+    codes: Ints
+    total: int
+    leaves: tuple[str, ...] = ()
+
+
+def nodes_of(column: Column, spec: ColumnSpec, policy: Policy) -> dict[str, Node]:
+    """Return the labels of a column's hierarchy, and what stands below each."""
     where = spec.hierarchy
     if where is None or (column.positions is not None and where.file is None and where.tree is None):
         return {}  # labels of bands and dates say themselves what they cover
@@ -105,17 +113,29 @@ def nodes_of(column: Column, spec: ColumnSpec, policy: Policy) -> dict[str, tupl
         order, taxonomy = tree.taxonomy(column.values, False)
     except SudareError:
         return {}
+    below = {} if column.positions is None else _leaves_below(tree)
     found = {}
     for depth in range(taxonomy.depth):
         at = taxonomy.path[:, depth]
         for node in np.unique(at).tolist():
-            found[taxonomy.labels[node]] = (order[at == node], int(taxonomy.leaves[node]))
+            label = taxonomy.labels[node]
+            found[label] = Node(order[at == node], int(taxonomy.leaves[node]), below.get(label, ()))
     return found
 
 
-def read_generalized(
-    cells: pa.ChunkedArray, column: Column, scale: Scale | None, nodes: Mapping[str, tuple[Ints, int]]
-) -> Shown:
+def _leaves_below(tree: hierarchies.Hierarchy) -> dict[str, tuple[str, ...]]:
+    """Return the leaves below each label; of equal labels those of the lower one."""
+    levels = [labels.to_pylist() for labels in tree.columns()]
+    found: dict[str, tuple[str, ...]] = {}
+    for labels in reversed(levels[1:]):
+        below: dict[str, list[str]] = {}
+        for label, leaf in zip(labels, levels[0], strict=True):
+            below.setdefault(label, []).append(leaf)
+        found |= {label: tuple(leaves) for label, leaves in below.items()}
+    return found
+
+
+def read_generalized(cells: pa.ChunkedArray, column: Column, scale: Scale | None, nodes: Mapping[str, Node]) -> Shown:
     """Read a generalized column."""
     kind, texts = texts_of(cells)
     told = [parse_cell(text) for text in texts]
@@ -131,19 +151,21 @@ def _on_axis(
     used: NDArray[np.bool_],
     column: Column,
     scale: Scale | None,
-    nodes: Mapping[str, tuple[Ints, int]],
+    nodes: Mapping[str, Node],
 ) -> Shown:
     axis = scale.axis if scale is not None and scale.axis is not None else Axis.of(column)
     low, high = np.full(len(told), np.nan), np.full(len(told), np.nan)
     form = np.full(len(told), SINGLE, dtype=np.int64)
-    leaves = max((count for _, count in nodes.values()), default=0)
+    root = max(nodes.values(), key=lambda node: node.total, default=None)
+    labelled: dict[int, Floats] = {}
     for place, cell in enumerate(told):
         if not used[place] or cell is None:
             continue
         span = None if isinstance(cell, Anything) else axis.interval(cell)
-        if isinstance(cell, str) and cell in nodes and len(nodes[cell][0]):
-            codes, count = nodes[cell]  # evenly from the least to the most of its leaves
-            span = None if count >= leaves else (axis.places[codes].min(), axis.places[codes].max())
+        if isinstance(cell, str) and cell in nodes and len(nodes[cell].codes):
+            below = _leaf_places(nodes[cell], axis)
+            span = None if root is None or nodes[cell].total >= root.total else (below.min(), below.max())
+            labelled[place] = below
         if span is None:
             form[place] = HIDDEN
         else:
@@ -154,14 +176,29 @@ def _on_axis(
     strange = bool(np.any(low < axis.places.min(initial=np.inf)) or np.any(high > axis.places.max(initial=-np.inf)))
     if there.any():  # what is hidden may be anything that the column shows
         low, high = np.where(hidden, low[there].min(), low), np.where(hidden, high[there].max(), high)
-    weights = None
+    if root is not None:
+        labelled |= dict.fromkeys(np.flatnonzero(hidden).tolist(), _leaf_places(root, axis))
+    weights, width = None, high - low
     if scale is not None and scale.bins is not None and (there.any() or not hidden.any()):
         weights = np.zeros((len(told), len(scale)))
         known = np.isfinite(low)
         weights[known, : len(scale.bins)] = scale.bins.spread(low[known], high[known])
+        for place, below in labelled.items():  # leaf by leaf, which tells nothing of how far out the last ones are
+            weights[place] = np.bincount(scale.bins.of(below), minlength=len(scale)) / len(below)
         if scale.missing >= 0:
             weights[~known, scale.missing] = 1.0
-    return Shown(kind, form, high - low, low, high, weights, strange=strange)
+    for place in labelled:  # the ends of a label are not in the release, and may be somebody's
+        ends = (
+            np.clip([low[place], high[place]], *scale.bins.reach) if scale is not None and scale.bins else [0, np.nan]
+        )
+        width[place] = ends[1] - ends[0]
+    return Shown(kind, form, width, low, high, weights, strange=strange)
+
+
+def _leaf_places(node: Node, axis: Axis) -> Floats:
+    """Return where the leaves below a label stand; where none of them can be read, the values of the data do."""
+    spans = [axis.span(leaf) for leaf in node.leaves]
+    return np.array([span[0] for span in spans if span is not None] or axis.places[node.codes], dtype=np.float64)
 
 
 def _of_categories(
@@ -170,11 +207,11 @@ def _of_categories(
     used: NDArray[np.bool_],
     column: Column,
     scale: Scale | None,
-    nodes: Mapping[str, tuple[Ints, int]],
+    nodes: Mapping[str, Node],
 ) -> Shown:
     form = np.full(len(told), SINGLE, dtype=np.int64)
     width = np.ones(len(told))
-    leaves = max((count for _, count in nodes.values()), default=0)
+    leaves = max((node.total for node in nodes.values()), default=0)
     values = set(value_texts(column).to_pylist())
     lines: list[int] = []
     members: list[str | None] = []
@@ -185,8 +222,8 @@ def _of_categories(
     for place, cell in enumerate(told):
         if not used[place]:
             continue
-        if isinstance(cell, str) and cell in nodes and (cell not in values or len(nodes[cell][0]) > 1):
-            codes, count = nodes[cell]
+        if isinstance(cell, str) and cell in nodes and (cell not in values or len(nodes[cell].codes) > 1):
+            codes, count, _ = nodes[cell]
             form[place], width[place] = (HIDDEN if count >= leaves else GENERAL), count
             below.append((place, codes, max(count, len(codes))))
             continue

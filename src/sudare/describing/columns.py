@@ -14,6 +14,7 @@ from sudare.describing.axes import kind_of
 from sudare.describing.belonging import HINT, Pair
 from sudare.describing.blurring import Crowd
 from sudare.describing.cells import GENERAL, HIDDEN, SINGLE, Shown, nodes_of, read_generalized, read_untouched, texts_of
+from sudare.describing.losses import told_items
 from sudare.describing.scales import MISSING, MOST_CATEGORIES, Scale, before, is_free_text, scale_of
 from sudare.errors import DataError, Problem, SudareError
 from sudare.estimate import answer, ask, needed
@@ -166,11 +167,10 @@ class Described:
 
     def _why(self, kind: str, column: Column) -> str:
         if kind == "text":
-            many = len(column.values) >= self.crowd.least
-            about = f"About {self.crowd.rounded(len(column.values)):,}" if many else "A few"
+            about = _about(len(column.values), self.crowd)
             return (
-                f"{about} different values, too many or too often alone to be shown: a value that few records "
-                "share may say who they are about."
+                f"{about[0].upper()}{about[1:]} different values, too many or too often alone to be shown: a value "
+                "that few records share may say who they are about."
             )
         return "There are too few records for a picture that gives nobody away."
 
@@ -184,10 +184,9 @@ class Described:
         order = np.argsort(-held, kind="stable")
         top = [code for code in order.tolist() if heads[code] >= crowd.least][:MOST_CATEGORIES]
         texts = column.values.cast(pa.large_string()).to_pylist()
-        told = pair.certificate.get("item_sets", {}).get(name, {})
         released = max(pair.released.num_rows, 1)
         shown = _counted_items(pair.released.column(name), pair.policy.columns[name].separator)
-        disclosed = round(float(told.get("disclosed_share", 0.0)), 4)
+        untouched = self._treatment(name) == "untouched"
         about: dict[str, Any] = {
             "kind": "items",
             "parts": [
@@ -199,14 +198,31 @@ class Described:
                 for code in top
             ],
             "distance": None,
-            "shares": {"single": disclosed, "hidden": round(1 - disclosed, 4)},
+            "shares": self._item_shares(name),
             "notes": [
-                f"The items that most records hold, of about {crowd.rounded(len(texts)):,}. A record may hold several. "
-                "An item that the release does not show may still be there: absence is never shown."
+                f"The items that most records hold, of {_about(len(texts), crowd)}. A record may hold several."
+                + ("" if untouched else " An item that the release does not show may still be there: absence is never "
+                   "shown.")
             ],
-            "finest": None, "old": "none", "rare": False, "width": None, "general": True, "exact": True,
+            "finest": None, "old": "none", "width": None, "general": not untouched, "exact": True,
+            "rare": untouched and any(0 < count < crowd.least for count in shown.values()),
         }  # fmt: skip
         return about if top else about | {"parts": None}
+
+    def _item_shares(self, name: str) -> dict[str, Any] | None:
+        """Return the share of a quasi-identifier's items that the release shows, and that it does not."""
+        certificate, crowd = self.pair.certificate, self.crowd
+        told = certificate.get("item_sets", {}).get(name)
+        if told is None:
+            return None
+        few = 0 < int(certificate["suppressed"]) < crowd.least
+        disclosed = round(float(told_items(told, crowd, few)["disclosed_share"]), 4)
+        return {"single": disclosed, "hidden": round(1 - disclosed, 4)}
+
+
+def _about(count: int, crowd: Crowd) -> str:
+    """Return how many different values there are, in words that tell no small number."""
+    return f"about {crowd.rounded(count):,}" if count >= crowd.least else "a few"
 
 
 def _counted_items(cells: pa.ChunkedArray, separator: str | None) -> Mapping[str | None, int]:

@@ -1,8 +1,14 @@
-"""A risk report as it may be shown: shares and probabilities stay, counts of few records do not."""
+"""A risk report as it may be shown: probabilities stay, counts of few records do not.
+
+How often a sensitive value is guessed rightly, and how often it is the usual one, are counts of people, and so is how
+many are singled out. From exact ones, the value of a single record that was left out would follow: the release tells
+the same of all others. So they are rounded as counts are, and their intervals outwards. Linking is different: it is a
+mean of probabilities, of which each record has its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sudare.describing.blurring import Crowd
@@ -17,9 +23,9 @@ def blurred_risk(risk: Mapping[str, Any], crowd: Crowd) -> dict[str, Any]:
     sides = {"before": before, "after": after}
     return {
         "columns": [str(name) for name in risk.get("columns", ())],
-        "linkage": {name: _success((side.get("linkage") or {}).get("linked")) for name, side in sides.items()},
+        "linkage": {"before": _linked(before, crowd), "after": _linked(after)},
         "singled_out": {
-            "before": _singled(before, crowd, crowd.rows),
+            "before": _singled(before, crowd),
             "after": _singled(after, crowd, int(risk.get("released") or 0)),
         },
         "most_columns": (before.get("singling_out") or {}).get("most_columns"),
@@ -31,38 +37,65 @@ def blurred_risk(risk: Mapping[str, Any], crowd: Crowd) -> dict[str, Any]:
         "inference": [
             {
                 "target": str(each["target"]),
-                "before": _success((each.get("before") or {}).get("by_class")),
-                "after": _success((each.get("after") or {}).get("by_class")),
+                "before": _guessed(each.get("before"), crowd),
+                "after": _guessed(each.get("after"), crowd),
                 "certain": {name: _certain(each.get(name), crowd) for name in sides},
             }
             for each in risk.get("inference", ())
         ],
         "wp216": {
-            name: {side: _above(one) for side, one in found.items()}
+            name: {side: _above(name, one, crowd) for side, one in found.items()}
             for name, found in (risk.get("wp216") or {}).items()
         },
         "notes": [],  # those of a risk report count records
     }
 
 
-def _success(one: Mapping[str, Any] | None) -> dict[str, float] | None:
+def _linked(side: Mapping[str, Any], crowd: Crowd | None = None) -> dict[str, float] | None:
+    """Return how often linking succeeds; its baseline is one of all records, and tells the number of the data's."""
+    one = (side.get("linkage") or {}).get("linked")
     if one is None:
         return None
-    return {key: float(f"{one[key]:.3g}") for key in ("success", "low", "high", "baseline")}
+    told = {key: _short(one[key]) for key in ("success", "low", "high", "baseline")}
+    if crowd is None or not one["baseline"]:
+        return told
+    return told | {"baseline": _short(1 / max(crowd.rounded(1 / one["baseline"]), crowd.least))}
 
 
-def _above(one: Mapping[str, Any] | None) -> dict[str, float] | None:
+def _guessed(guesses: Mapping[str, Any] | None, crowd: Crowd) -> dict[str, float] | None:
+    one = (guesses or {}).get("by_class")
+    return None if one is None else _rounded(one, crowd, ("success", "baseline"), ("low", "high"))
+
+
+def _above(name: str, one: Mapping[str, Any] | None, crowd: Crowd) -> dict[str, float] | None:
+    """Return by how much an attack is better than its baseline."""
     if one is None:
         return None
-    return {key: float(f"{one[key]:.3g}") for key in ("above", "above_low", "above_high")}
+    if name == "linkability":
+        return {key: _short(one[key]) for key in ("above", "above_low", "above_high")}
+    return _rounded(one, crowd, ("above",), ("above_low", "above_high"))
 
 
-def _singled(side: Mapping[str, Any], crowd: Crowd, rows: int) -> dict[str, Any] | None:
+def _rounded(one: Mapping[str, Any], crowd: Crowd, shares: Sequence[str], ends: tuple[str, str]) -> dict[str, float]:
+    """Return figures that count people by multiples of the threshold, the ends of an interval outwards."""
+    people = int(one.get("people") or crowd.rows)
+    told = {key: crowd.nearby(one[key], people) for key in shares}
+    return told | {key: crowd.nearby(one[key], people, side=side) for key, side in zip(ends, (-1, 1), strict=True)}
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def _singled(side: Mapping[str, Any], crowd: Crowd, released: int | None = None) -> dict[str, Any] | None:
+    """Return the share of records that few columns single out; anybody can count those of a release exactly."""
     found = side.get("singling_out")
-    if found is None or not rows:
+    if found is None or released == 0:
         return None
     count = int(found["records"])
-    return {"few": 0 < count < crowd.least, "share": 0.0 if count < crowd.least else round(count / rows, 3)}
+    few = 0 < count < crowd.least
+    share = crowd.share(count) if released is None else round(count / released, 3)
+    return {"few": few, "share": 0.0 if few or share is None else share}
 
 
 def _certain(guesses: Mapping[str, Any] | None, crowd: Crowd) -> float | None:

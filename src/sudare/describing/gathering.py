@@ -6,6 +6,7 @@ What follows from the release alone is exact; what follows from the data is blur
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sudare.describing.belonging import Pair, open_pair
 from sudare.describing.blurring import Crowd, threshold
 from sudare.describing.columns import Described
 from sudare.describing.exposed import blurred_risk
+from sudare.describing.losses import told_losses
 from sudare.describing.relations import relations
 from sudare.policy import ColumnSpec, Policy
 from sudare.progress import Listener, silent
@@ -45,7 +47,9 @@ def describe(
     described = Described(pair, crowd, listener)
     listener("compare columns", 0, 0)
     single = {name: column for name, column in pair.columns.items() if isinstance(column, Column)}
-    found = relations(single, described.scales, described.shown, crowd, pair.released.num_rows)
+    few = 0 < int(pair.certificate["suppressed"]) < crowd.least
+    untouched = [column["name"] for column in described.plain if few and column["treatment"] == "untouched"]
+    found = relations(single, described.scales, described.shown, crowd, pair.released.num_rows, untouched)
     listener("count classes", 0, 0)
     alike, exposed, smallest = _alike(pair, crowd)
     certificate = pair.certificate
@@ -89,12 +93,13 @@ def _alike(pair: Pair, crowd: Crowd) -> tuple[dict[str, Any] | None, dict[str, A
     names = classes.class_columns(pair.policy)
     if not names:
         return None, None, None
+    outside = [name for name in pair.policy.quasi if name not in names]
     own = classes.grouped(classes.before_keys(pair.columns, names), pair.rows)
     sizes, people = classes.sizes_of(own, pair.people)
     earlier = classes.blurred_exposure(classes.exposure(sizes, people), crowd)
     exposed: dict[str, Any] = {"before": earlier, "after": None}
     if not pair.touched:
-        return {"columns": names, "bins": classes.histogram(sizes, None, crowd)}, exposed, None
+        return {"columns": names, "outside": outside, "bins": classes.histogram(sizes, None, crowd)}, exposed, None
     rows = pair.released.num_rows
     shown = classes.grouped(classes.after_keys(pair.released, names), rows)
     subject = pair.policy.subject
@@ -105,7 +110,7 @@ def _alike(pair: Pair, crowd: Crowd) -> tuple[dict[str, Any] | None, dict[str, A
     found = classes.exposure(shown_sizes, shown_people)
     exposed["after"] = classes.plain_exposure(found, rows)
     bins = classes.histogram(sizes, shown_sizes, crowd)
-    return {"columns": names, "bins": bins}, exposed, int(found["smallest"])
+    return {"columns": names, "outside": outside, "bins": bins}, exposed, int(found["smallest"])
 
 
 def _guarantee(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,7 +158,7 @@ def _spec(spec: ColumnSpec) -> dict[str, Any]:
         given = {key: getattr(tree, key) for key in ("prefix", "bands", "dates")}
         told = [f"{key} {', '.join(f'{part:g}' if isinstance(part, float) else str(part) for part in value)}"
                 for key, value in given.items() if value]  # fmt: skip
-        levels = told[0] if told else f"file {tree.file}" if tree.file else "tree" if tree.tree else "flat"
+        levels = told[0] if told else f"file {Path(tree.file).name}" if tree.file else "tree" if tree.tree else "flat"
     return {
         "role": spec.role,
         "kind": spec.kind,
@@ -167,9 +172,7 @@ def _certificate(pair: Pair, crowd: Crowd) -> dict[str, Any]:
     facts, records = pair.certificate, _records(pair, crowd)
     told = facts.get("mechanism") or {}
     return {
-        "loss": dict(facts["loss"]),
-        "loss_by_column": {name: dict(figures) for name, figures in facts["loss_by_column"].items()},
-        "item_sets": {name: dict(figures) for name, figures in facts["item_sets"].items()},
+        **told_losses(facts, crowd),
         "rounded": records["source_is_rounded"],
         "notes": [str(note) for note in (facts.get("search") or {}).get("notes", ())],
         "levels": dict((facts.get("search") or {}).get("levels") or {}),

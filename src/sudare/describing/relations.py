@@ -9,14 +9,17 @@ one of them            the correlation ratio, from 0 to 1: the share of the numb
 categories both        Cramér's V, from 0 to 1
 =====================  ==========================================================================================
 
-Categories are those that the report shows, a released set counting for each of its members alike. All follow from the
+Categories are those that the report shows, a released set counting for each of its members alike. Numbers beyond all
+but the outermost people count as theirs, on both sides: a single one far outside would decide a correlation alone, and
+its change would tell of the record that was left out. All follow from the
 sums of products of a few columns of figures, so that one multiplication of matrices finds them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,19 +41,32 @@ FEWEST = 30
 
 
 def relations(
-    columns: Mapping[str, Column], scales: Mapping[str, Scale], shown: Mapping[str, Shown], crowd: Crowd, released: int
+    columns: Mapping[str, Column],
+    scales: Mapping[str, Scale],
+    shown: Mapping[str, Shown],
+    crowd: Crowd,
+    released: int,
+    alike: Collection[str] = (),
 ) -> dict[str, Any] | None:
-    """Return both matrices in plain form; None where there are fewer than two columns, or too few records."""
+    """Return both matrices in plain form; None where there are fewer than two columns, or too few records.
+
+    Columns that are ``alike`` differ in a few records only, which were left out. What two of them have in common is
+    told as it is in the release: the small difference would be that of these records.
+    """
     names = [name for name in scales if name in columns][:MOST_COLUMNS]
     if len(names) < 2 or min(crowd.rows, released) < max(FEWEST, 3 * crowd.least):
         return None
     rows, after_rows = _drawn(crowd.rows), _drawn(released)
     before = {name: _figures_before(columns[name], scales[name], rows) for name in names}
     after = {name: _figures_after(shown.get(name), scales[name], after_rows) for name in names}
+    earlier, later = _matrix([before[name] for name in names]), _matrix([after[name] for name in names])
+    same = [place for place, name in enumerate(names) if name in alike]
+    for first, second in product(same, same):
+        earlier[first][second] = later[first][second]
     return {
         "names": names,
-        "before": _matrix([before[name] for name in names]),
-        "after": _matrix([after[name] for name in names]),
+        "before": earlier,
+        "after": later,
         "left_out": [name for name in scales if name in columns][MOST_COLUMNS:],
         "drawn": max(len(rows), len(after_rows)) if max(crowd.rows, released) > LOOKED_AT else None,
     }
@@ -66,7 +82,8 @@ def _figures_before(column: Column, scale: Scale, rows: Ints) -> tuple[bool, Flo
     """Return whether a column counts as a number, and its figures for some records: a line for each."""
     codes = column.codes[rows]
     if scale.axis is not None:
-        return True, np.append(places_of(column), [np.nan] * column.missing)[codes][:, None]
+        places = _within(places_of(column), scale)
+        return True, np.append(places, [np.nan] * column.missing)[codes][:, None]
     return False, np.eye(len(scale))[scale.of_code[codes]]
 
 
@@ -76,9 +93,16 @@ def _figures_after(shown: Shown | None, scale: Scale, rows: Ints) -> tuple[bool,
     if scale.axis is not None:
         if not np.isfinite(shown.low).any():
             return None
-        return True, ((shown.low + shown.high) / 2)[shown.kind[rows]][:, None]
+        middle = (_within(shown.low, scale) + _within(shown.high, scale)) / 2
+        return True, middle[shown.kind[rows]][:, None]
     lines = shown.lines(rows, len(scale))
     return None if lines is None else (False, lines)
+
+
+def _within(places: Floats, scale: Scale) -> Floats:
+    """Return numbers, those of the outermost people as if they stood where the others end."""
+    assert scale.bins is not None
+    return np.clip(places, *scale.bins.reach)
 
 
 def _matrix(columns: Sequence[tuple[bool, Floats] | None]) -> list[list[float | None]]:

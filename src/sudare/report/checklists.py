@@ -37,6 +37,7 @@ IDENTIFIERS: Sequence[tuple[str, str]] = (
     (
         "Geographic subdivisions smaller than a state",
         "zip zipcode postal postcode plz city town village street address addr county district municipality commune "
+        "precinct parish borough tract geocode region prefecture "
         "location latitude longitude lat lon adresse strasse ort wohnort ville direccion ciudad "
         "住所 郵便番号 市区町村 市町村",
     ),
@@ -75,8 +76,18 @@ IDENTIFIERS: Sequence[tuple[str, str]] = (
 """The eighteen identifiers of HIPAA's Safe Harbor, with words in names of columns that hint at each."""
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
-_STATES = frozenset(["state", "country", "nation", "region", "land", "pays", "pais"])
+_STATES = frozenset(["state", "country", "nation", "land", "pays", "pais"])
+_SMALLER = "city zip zipcode postal postcode street county district municipality town village commune precinct"
+_BIRTH = "birth born dob birthday geburtsdatum geburtstag naissance 生年月日 誕生日"
 _HARMLESS = frozenset(["drug", "disease", "diagnosis", "product", "admission", "type", "test"])
+
+
+KNOWLEDGE = Item(
+    "No actual knowledge, 164.514(b)(2)(ii): nobody here knows how to recognise a person by what is left",
+    "A tool cannot know. Without this, removing the eighteen is not enough.",
+    JUDGE,
+)
+"""The second condition of Safe Harbor."""
 
 
 def words_of(name: str) -> frozenset[str]:
@@ -95,10 +106,11 @@ def checklists(found: Found) -> Section:
     """Return the section of all checklists."""
     lists = [
         ("HIPAA Safe Harbor: the eighteen identifiers",
-         "45 CFR 164.514(b)(2). Columns are recognised by their names, kinds and roles alone.", safe_harbor(found)),
+         "45 CFR 164.514(b)(2). Columns are recognised by their names, kinds and roles alone.",
+         [*safe_harbor(found), KNOWLEDGE]),
         ("EMA policy 0070: a threshold of 0.09",
-         "Publication of clinical data: the largest risk that a participant is recognised stays at or below 0.09, "
-         "which is one in a group of 11.", ema(found)),
+         "Publication of clinical data: the largest risk that a participant is recognised stays at or below 0.09. That "
+         "is read as one in a group of 11, which is 0.0909 before rounding.", ema(found)),
         ("Cells of at least 11",
          "The rule of the US Centers for Medicare and Medicaid Services: no cell of 1 to 10 is shown, or can be "
          "derived.",
@@ -136,12 +148,21 @@ def safe_harbor(found: Found) -> list[Item]:
     for number, (rule, hints) in enumerate(IDENTIFIERS, 1):
         kept_back = [name for name in found["withheld"] if hinted(name, hints)]
         there = [column for name, column in released.items() if _looks_like(column, name, number, hints)]
-        items.append(Item(f"{number}. {rule}", *_verdict(number, there, kept_back)))
+        items.append(Item(f"{number}. {rule}", *_verdict(number, there, kept_back, _texts(found))))
     return items
 
 
+def _texts(found: Found) -> list[str]:
+    """Return the columns that leave as they came, and hold what may be anything: text seldom the same twice."""
+    return [
+        column["name"]
+        for column in found["columns"]
+        if column["kind"] in ("text", "other") and column["treatment"] == "untouched" and column.get("rare", True)
+    ]
+
+
 def _looks_like(column: Found, name: str, number: int, hints: str) -> bool:
-    if number == 2 and words_of(name) & _STATES and not hinted(name, "city zip postal street"):
+    if number == 2 and words_of(name) & _STATES and not hinted(name, _SMALLER):
         return False
     if number == 3 and column["kind"] == "date":
         return True
@@ -152,24 +173,36 @@ def _looks_like(column: Found, name: str, number: int, hints: str) -> bool:
     return hinted(name, hints)
 
 
-def _verdict(number: int, there: Sequence[Found], kept_back: Sequence[str]) -> tuple[str, str]:
+def _verdict(number: int, there: Sequence[Found], kept_back: Sequence[str], texts: Sequence[str]) -> tuple[str, str]:
     away = f"Not released: {', '.join(kept_back)}. " if kept_back else ""
     if not there:
-        return f"{away}{'No other' if kept_back else 'No'} column of the release looks like one.", MET
+        seen = f"{away}{'No other' if kept_back else 'No'} column of the release looks like one"
+        if texts:
+            return f"{seen} by its name. Is there one in the text of {', '.join(texts)}?", JUDGE
+        return f"{seen}.", MET
     told, verdicts = [], []
     for column in there:
         said, verdict = _dated(column) if number == 3 else _placed(column) if number == 2 else _coded(column)
         told.append(f"{column['name']}: {said}")
         verdicts.append(verdict)
     worst = next(each for each in (UNMET, JUDGE, MET) if each in verdicts)
+    if worst == MET and texts:
+        told.append(f"Is there one in the text of {', '.join(texts)}?")
+        worst = JUDGE
     return away + " ".join(told), worst
 
 
 def _dated(column: Found) -> tuple[str, str]:
     """Judge a date, or an age."""
     if column["kind"] == "date":
+        if column["treatment"] in ("sets", "apart"):
+            return f"{_shown(column)}, day by day; Safe Harbor allows years.", UNMET
         finest = column.get("finest")
-        if finest == "year" or finest is None:
+        if finest is None:
+            return "no date is shown.", MET
+        if finest == "year" and hinted(column["name"], _BIRTH):
+            return "released by years at the finest. Does no year tell an age above 89?", JUDGE
+        if finest == "year":
             return "released by years at the finest.", MET
         return f"released by {finest}s; Safe Harbor allows years.", UNMET
     if hinted(column["name"], "age edad 年齢"):
@@ -184,9 +217,11 @@ def _dated(column: Found) -> tuple[str, str]:
 
 
 def _placed(column: Found) -> tuple[str, str]:
-    if column.get("exact"):
-        return f"{_shown(column)}; places smaller than a state are shown by themselves. Is it one?", JUDGE
-    return f"{_shown(column)}. Do all areas that are shown have more than 20,000 people?", JUDGE
+    single = ", with places that stand by themselves" if column.get("exact") else ""
+    return (
+        f"{_shown(column)}{single}. Safe Harbor allows states, and the first three digits of a zip code where more "
+        "than 20,000 people live. Is it so?"
+    ), JUDGE
 
 
 def _coded(column: Found) -> tuple[str, str]:
@@ -215,9 +250,28 @@ def _crowd(found: Found) -> tuple[int | None, str]:
     return None, "The release leaves quasi-identifiers as they were, so that people may be recognised by them"
 
 
+def _crowded(found: Found) -> tuple[str, str]:
+    """Return what is known of the smallest crowd, and whether it is one of 11."""
+    size, told = _crowd(found)
+    outside = found["classes"]["outside"] if found["classes"] else []
+    if size is None or size < 11:
+        return told, UNMET
+    if outside:  # whoever knows these, too, may see smaller groups
+        return f"{told}, without {', '.join(outside)}, which km-anonymity alone limits", JUDGE
+    return told, MET
+
+
+def _few_share(found: Found) -> tuple[list[str], list[str]]:
+    """Return the columns with values that few records share: those where it was seen, and those that are hidden."""
+    columns = found["columns"]
+    hidden = [column["name"] for column in columns if column["treatment"] in ("sets", "apart")]
+    return [column["name"] for column in columns if column.get("rare")], hidden
+
+
 def ema(found: Found) -> list[Item]:
     """Return the rules of EMA's policy 0070 that can be asked of a table."""
-    size, told = _crowd(found)
+    size, _ = _crowd(found)
+    told, verdict = _crowded(found)
     risk = None if size is None else 1 / max(size, 1)
     seen = f"{told}." if risk is None else f"{told}: a largest risk of {risk:.4f}."
     measured = (found.get("risk") or {}).get("wp216") or {}
@@ -225,7 +279,7 @@ def ema(found: Found) -> list[Item]:
         Item(
             "The largest risk of being recognised is at most 0.09",
             seen,
-            MET if size is not None and size >= 11 else UNMET,
+            verdict,
         ),
         *_criteria(measured),
         Item("The expected use, and who gets the data, were considered", "A tool cannot know.", JUDGE),
@@ -251,18 +305,19 @@ def _criteria(measured: Found) -> Iterator[Item]:
 
 def cell_size(found: Found) -> list[Item]:
     """Return the rule of cells of at least 11."""
-    size, told = _crowd(found)
-    kept = size is not None and size >= 11
-    rare = [column["name"] for column in found["columns"] if column.get("rare")]
+    told, verdict = _crowded(found)
+    rare, hidden = _few_share(found)
     about = (
         f"Released as they were, with values that fewer than {found['threshold']} records share: {', '.join(rare)}."
         if rare
         else f"No column that left as it was shows a value that fewer than {found['threshold']} records share."
     )
+    if hidden:
+        about += f" Values of {', '.join(hidden)} are hidden among others, where some may be seldom."
     return [
-        Item("No group of quasi-identifiers has 1 to 10 records", f"{told}.", MET if kept else UNMET),
+        Item("No group of quasi-identifiers has 1 to 10 records", f"{told}.", verdict),
         Item("No other column shows a value of 1 to 10 records", about,
-             JUDGE if rare or found["threshold"] < 11 else MET),
+             JUDGE if rare or hidden or found["threshold"] < 11 else MET),
         Item("This report shows no count of 1 to 10",
              f"Counts of the data below {found['threshold']} are blurred, and others rounded to multiples of it.",
              MET if found["threshold"] >= 11 else JUDGE),
@@ -277,13 +332,25 @@ def appi(found: Found) -> list[Item]:
     """Return the standards for making anonymously processed information, and the duties that come with it."""
     columns, withheld = found["columns"], found["withheld"]
     absent = any(one["model"] == "identifiers absent" and one["holds"] for one in found["guarantees"])
-    official = [hints for _, hints in (IDENTIFIERS[6], IDENTIFIERS[10], IDENTIFIERS[15])]  # numbers, licenses, bodies
+    # official numbers, insurance, licenses, bodies, passports and pensions
+    official = [
+        *(IDENTIFIERS[place][1] for place in (6, 8, 10, 15)),
+        "passport pension 旅券 パスポート 年金番号 住民票コード",
+    ]
     codes = [column["name"] for column in columns if any(hinted(column["name"], hints) for hints in official)]
     subject = [column["name"] for column in found["policy"]["columns"] if column["role"] == "subject"]
     linked = found["policy"]["release"].get("subjects") == "linked"
     counted = any(one["model"] == "subjects per class" for one in found["guarantees"]) or linked
-    rare = [column["name"] for column in columns if column.get("rare")]
+    rare, hidden = _few_share(found)
     size, told = _crowd(found)
+    outside = found["classes"]["outside"] if found["classes"] else []
+    as_they_came = [column["name"] for column in columns if column["treatment"] == "untouched"]
+    # names, addresses, ways to reach somebody, and faces
+    telling = [
+        name for name in as_they_came if any(hinted(name, IDENTIFIERS[place][1]) for place in (0, 1, 3, 4, 5, 16))
+    ]
+    numbered = [name for name in as_they_came if hinted(name, IDENTIFIERS[17][1])]
+    texts = _texts(found)
     changed = [column["name"] for column in columns if column["treatment"] != "untouched"]
     names = f"Not released: {', '.join(withheld)}." if withheld else "The policy names no identifier."
     if subject and counted:
@@ -294,21 +361,27 @@ def appi(found: Found) -> list[Item]:
             else "People are numbered anew in each group; nothing links these numbers with the source."
         )
     else:
-        link = "No number of a person is in the release."
+        link = "No column with the role of a subject is in the release."
+    if numbered:
+        link += f" Released as they were, and named like a code: {', '.join(numbered)}."
+    if telling or texts:
+        names += f" Released as they were, and may name somebody: {', '.join(dict.fromkeys([*telling, *texts]))}."
     odd = f"{told}."
+    if outside:
+        odd += f" That is without {', '.join(outside)}."
     if rare:
         odd += f" Released as they were, with values that few share: {', '.join(rare)}."
     return [
         Item("Rule 34(1): descriptions that identify a person are deleted or replaced", names,
-             MET if absent and withheld else JUDGE),
+             MET if absent and withheld and not telling and not texts else JUDGE),
         Item("Rule 34(2): individual identification codes (個人識別符号) are deleted or replaced",
              f"Columns that look like one: {', '.join(codes)}." if codes else "No column of the release looks like "
              "one.",
-             JUDGE if codes else MET),
+             JUDGE if codes or texts else MET),
         Item("Rule 34(3): codes that link with other information are deleted or replaced", link,
-             JUDGE if subject and linked else MET),
+             JUDGE if (subject and linked) or numbered or texts else MET),
         Item("Rule 34(4): idiosyncratic descriptions (特異な記述) are deleted or replaced", odd,
-             JUDGE if rare or size is None or size < 2 else MET),
+             JUDGE if rare or hidden or outside or size is None or size < 2 else MET),
         Item("Rule 34(5): other measures that the nature of the data asks for",
              f"Changed: {', '.join(changed) or 'nothing'}. Whether that suffices depends on what others hold.", JUDGE),
         Item("Art. 43(2): deleted descriptions, and how they were processed, are kept safe", "A matter of the "

@@ -279,9 +279,16 @@ def _risk(found: Found) -> str:
             f"{_crowd(limit)}."
         )
         rows.append(line(f"above {limit}", about, lambda side, limit=limit: side["above"][limit]))  # type: ignore[misc]
+    classes = found["classes"]
     intro = paragraph(
-        "How likely it is that somebody who knows all quasi-identifiers of a person finds the record of this person."
+        f"How likely it is that somebody who knows {', '.join(classes['columns'])} of a person finds the record of "
+        "this person."
     )
+    if classes["outside"]:
+        intro += paragraph(
+            f"Not in these figures: {', '.join(classes['outside'])}, which km-anonymity alone limits. Whoever knows "
+            "more of it than that allows for may find a record by it."
+        )
     body = intro + table(["figure", "before", "after"], rows, numbers=(1, 2), raw=True)
     if found["risk"] is None:
         return body + paragraph("Attacks on the data and on the release were not tried for this report.", "note")
@@ -421,9 +428,14 @@ def _certificate(found: Found) -> str:
         "The certificate is a file beside the release. Whoever gets the release can prove it again with sudare audit; "
         "the digests tell whether the files are those that this page speaks of."
     )
+    rounded = (
+        f"Fewer than {found['threshold']} records were left out, and how many would follow from exact figures: shares "
+        "are rounded, and sums are not shown."
+    )
     return (
         intro + table(["entry", "content"], rows) + "<h3>Loss</h3>"
         + paragraph("What the release loses by the usual measures. Less is better in each but precision.")
+        + (paragraph(rounded, "note") if facts["rounded"] else "")
         + table(["measure", "what it means", "figure"], losses, numbers=(2,))
     )  # fmt: skip
 
@@ -438,6 +450,8 @@ def _blurring(found: Found) -> str:
         "numbers.",
         f"Shares of the data are those of counts rounded to multiples of {least}, so that nothing can be found out by "
         "subtracting what the release shows. Shares of the release are exact, as anybody who has it can count them.",
+        "What attacks on a sensitive value achieved, and how many people they single out, are rounded in the same way, "
+        "and their intervals outwards.",
         "Columns with more than 200 different values, or mostly with values that occur once, are described without "
         "any value.",
         "Identifiers were not read at all.",

@@ -88,14 +88,30 @@ def exposure(classes: Classes) -> Exposure:
 def exposure_of_people(classes: Classes, people: NDArray[np.integer[Any]]) -> Exposure:
     """Return the risk of data subjects; ``people`` says who each record is about, by numbers from 0."""
     count = int(people.max()) + 1 if len(people) else 0
-    pairs = group_rows([classes.of_row, people], [len(classes.sizes), count], len(people))
-    first = np.zeros(len(pairs.sizes), dtype=np.int64)
-    first[pairs.of_row] = np.arange(len(people))
+    first = _meetings(classes, people)
     in_class = np.bincount(classes.of_row[first], minlength=len(classes.sizes))
     fewest = np.full(count, np.iinfo(np.int64).max)
     np.minimum.at(fewest, people[first], in_class[classes.of_row[first]])
     fewest = fewest[np.bincount(people[first], minlength=count) > 0]
     return _exposure(fewest, np.ones(len(fewest), dtype=np.int64), len(classes.sizes))
+
+
+def people_by_class(classes: Classes, people: NDArray[np.integer[Any]], some: NDArray[np.bool_] | None = None) -> Ints:
+    """Return how many people there are in each class, by all records or by ``some``."""
+    if some is None:
+        first = _meetings(classes, people)
+        return np.bincount(classes.of_row[first], minlength=len(classes.sizes))
+    part = Classes(classes.of_row[some], classes.sizes)
+    return people_by_class(part, people[some])
+
+
+def _meetings(classes: Classes, people: NDArray[np.integer[Any]]) -> Ints:
+    """Return one record of each person in each of that person's classes."""
+    count = int(people.max()) + 1 if len(people) else 0
+    pairs = group_rows([classes.of_row, people], [len(classes.sizes), count], len(people))
+    first = np.zeros(len(pairs.sizes), dtype=np.int64)
+    first[pairs.of_row] = np.arange(len(people))
+    return first
 
 
 def _exposure(sizes: Ints, units: Ints, classes: int) -> Exposure:

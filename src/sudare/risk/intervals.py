@@ -8,6 +8,8 @@ from statistics import NormalDist
 from typing import Any
 
 LEVEL = 0.95
+NOISE = 1e-12
+"""What two equal shares may differ by, from the order in which they were added up."""
 
 
 def wilson(share: float, count: float, level: float = LEVEL) -> tuple[float, float]:
@@ -52,7 +54,7 @@ def success(share: float, baseline: float, people: int, *, known: bool = False) 
     """Return how often an attack is right; ``known``: the baseline is a probability, and was not measured."""
     low, high = wilson(share, people)
     base_low, base_high = (baseline, baseline) if known else wilson(baseline, people)
-    above = share - baseline
+    above = share - baseline if abs(share - baseline) > NOISE else 0.0
     return Success(
         people=people,
         success=share,

@@ -6,6 +6,10 @@ takes one of them, each with the same chance. So the attack is right with the pr
 if the person's record is among them, which it always is unless it was left out. (Who was left out cannot be told from
 outside: people with some such record count as if they were there, and the figure is then rather too high.)
 
+Where it is known who records are about, the intruder takes one of the *people* whose records fit: several records of
+one person, all alike, do not hide that person. What is said of records here is then true of people. A release that does
+not say so leaves a record to be taken, and each of the person's own is right.
+
 The baseline is a guess among all records of the release. With k-anonymity by all known columns at least k records fit
 every person who is in the release, so that success is 1/k at the most.
 
@@ -25,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.risk.classes import Classes
+from sudare.risk.classes import Classes, people_by_class
 from sudare.risk.intervals import Success, success
 
 Floats = NDArray[np.float64]
@@ -54,16 +58,22 @@ class Linkage:
         }
 
 
-def link(fitting: Floats, records: int) -> Linkage:
-    """Judge the attack from the number of released records, of ``records`` in all, that fit each person."""
+def link(fitting: Floats, records: int, own: Floats | None = None, baseline: float | None = None) -> Linkage:
+    """Judge the attack from the number of released records (or people), of ``records`` in all, that fit each person.
+
+    ``own`` is how many of the fitting records are the person's, one unless it is given; ``baseline`` the chance of a
+    guess among all records to be right.
+    """
     people = len(fitting)
     some = fitting > 0.5
+    own = np.ones(people) if own is None else np.minimum(own, fitting)
     right = np.zeros(people)
-    right[some] = 1.0 / fitting[some]
+    right[some] = own[some] / fitting[some]
     share = float(right.mean()) if people else 0.0
-    alone = float(np.mean(np.abs(fitting - 1.0) < 0.5)) if people else 0.0
+    alone = float(np.mean(some & (fitting - own < 0.5))) if people else 0.0
+    usual = (1.0 / records if records else 0.0) if baseline is None else baseline
     return Linkage(
-        linked=success(share, 1.0 / records if records else 0.0, people, known=True),
+        linked=success(share, usual, people, known=True),
         # without a release nobody is singled out
         singled_out=success(alone, 0.0, people, known=True),
         matches=float(fitting.mean()) if people else 0.0,
@@ -71,6 +81,12 @@ def link(fitting: Floats, records: int) -> Linkage:
     )
 
 
-def link_as_it_is(classes: Classes, people: Ints) -> Linkage:
-    """Judge the attack on a table that is handed out as it is: the records of one's class fit."""
-    return link(classes.own_size[people].astype(np.float64), len(classes.of_row))
+def link_as_it_is(classes: Classes, people: Ints, subjects: NDArray[np.integer[Any]] | None = None) -> Linkage:
+    """Judge the attack on a table that is handed out as it is: the records of one's class fit, or their people.
+
+    ``people`` are the records of those who are attacked, ``subjects`` says who each record is about.
+    """
+    if subjects is None:
+        return link(classes.own_size[people].astype(np.float64), len(classes.of_row))
+    together = people_by_class(classes, subjects)
+    return link(together[classes.of_row[people]].astype(np.float64), len(np.unique(subjects)))

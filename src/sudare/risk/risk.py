@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import DataError, Problem
 from sudare.progress import Listener, silent
-from sudare.risk.classes import Exposure, exposure, exposure_of_people, group_rows
+from sudare.risk.classes import Classes, Exposure, exposure, exposure_of_people, group_rows, people_by_class
 from sudare.risk.inference import Inference, Votes, guess_as_it_is, guess_by_model, histogram, judge
 from sudare.risk.intervals import Success
 from sudare.risk.linkage import Linkage, link, link_as_it_is
@@ -212,7 +212,7 @@ class _Study:
             singling_out=self._combinations(
                 [each.codes for each in self.single.values()], [each.size for each in self.single.values()], table.rows
             ),
-            linkage=link_as_it_is(self.classes, self.people),
+            linkage=link_as_it_is(self.classes, self.people, None if table.subject is None else table.subject.codes),
         )
 
     def after(self, release: ReleaseView) -> Side:
@@ -227,11 +227,10 @@ class _Study:
         assert grouped is not None
         self.listener("match people", 0, 0)
         self.matching = Matching(shown, self.names, grouped, self.columns)
-        hidden = 0 if release.masked is None else int(np.count_nonzero(release.masked))
-        telling = grouped.sizes.astype(np.float64)
-        if release.masked is not None:  # who looks for a person passes over rows that say nothing
-            telling -= np.bincount(grouped.of_row[release.masked], minlength=len(telling))
-        fitting = self.matching.weigh_people(self.columns, self.people, telling)
+        # who looks for a person passes over rows that say nothing
+        hidden = 0 if release.masked is None else int(_crowds(grouped, release, release.masked).sum())
+        telling = _crowds(grouped, release, None if release.masked is None else ~release.masked)
+        fitting = self.matching.weigh_people(self.columns, self.people, telling.astype(np.float64))
         self._check_fits(int(np.count_nonzero(fitting < 0.5)), release)
         fitting = np.where(fitting < 0.5, hidden, fitting)
         if len(self.names) < len(self.table.quasi):
@@ -258,8 +257,24 @@ class _Study:
             singling_out=self._combinations(
                 [each.of_row for each in cells.values()], [each.count for each in cells.values()], shown.rows
             ),
-            linkage=link(fitting, shown.rows),
+            linkage=self._linked(release, fitting),
         )
+
+    def _linked(self, release: ReleaseView, fitting: NDArray[np.float64]) -> Linkage:
+        """Judge the linkage attack on a release, of which so many records or people fit those who are attacked."""
+        subject, rows = self.table.subject, release.shown.rows
+        if subject is None:
+            return link(fitting, rows)
+        if release.people is not None:
+            # numbers that mean something within a class only are more than there are people
+            return link(fitting, min(len(np.unique(release.people)), len(np.unique(subject.codes))))
+        # nobody sees whose records are whose, and any of the person's own will do: those that look alike in the data
+        pairs = group_rows(
+            [self.classes.of_row, subject.codes], [len(self.classes.sizes), subject.size], self.table.rows
+        )
+        of_person = np.bincount(subject.codes)[subject.codes[self.people]]
+        usual = float(np.minimum(of_person / max(rows, 1), 1.0).mean()) if len(of_person) else 0.0
+        return link(fitting, rows, pairs.own_size[self.people].astype(np.float64), usual)
 
     def inferred(self, name: str, target: Column, model: bool) -> Inference:
         """Return what can be inferred about a sensitive column."""
@@ -301,3 +316,11 @@ class _Study:
         if unmatched > allowed:
             what = f"{unmatched} of {people} records that were looked at fit no record in it."
             raise DataError(Problem("release", what, "it is not a release of this data."))
+
+
+def _crowds(grouped: Classes, release: ReleaseView, some: NDArray[np.bool_] | None) -> Ints:
+    """Return how many records are in each class of a release, or people where it says who they are; by some rows."""
+    if release.people is not None:
+        return people_by_class(grouped, release.people, some)
+    of_row = grouped.of_row if some is None else grouped.of_row[some]
+    return np.bincount(of_row, minlength=len(grouped.sizes))
