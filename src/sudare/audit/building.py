@@ -78,7 +78,9 @@ class _Build:
         self.sensitive = {name: f"s{number}" for number, name in enumerate(policy.sensitive) if name in used}
         self.subject = [policy.subject] if policy.counts_subjects and policy.subject is not None else []
         self.deep = bool(self.sensitive or self.subject)
-        self.source = release.source(connection, [*self.quasi, *self.sensitive, *self.subject], again=self.deep)
+        looked_at = [*self.quasi, *self.sensitive, *self.subject]
+        self.source = release.source(connection, looked_at, again=self.deep)
+        self.ways, self.count = release.ways(connection, looked_at, self.source)
         self.cells = {alias: self._cell(name, comparable) for name, alias in self.quasi.items()}
 
     def kind(self, name: str) -> Any:
@@ -91,7 +93,8 @@ class _Build:
     def classes(self) -> int:
         """Make ``class``, ``spelling`` and ``set_j``; return the number of records."""
         raws = ", ".join(f"{cell.raw} AS {alias}" for alias, cell in self.cells.items())
-        self.run(f"CREATE TEMP TABLE written AS SELECT {raws}, count(*) AS n FROM {self.source} GROUP BY ALL")
+        counted = f"CAST({self.count} AS BIGINT) AS n"
+        self.run(f"CREATE TEMP TABLE written AS SELECT {raws}, {counted} FROM {self.ways} GROUP BY ALL")
         respelled = [alias for alias, cell in self.cells.items() if cell.shown is not None and self._sets(alias, cell)]
         keys = ", ".join(self.cells)
         if respelled:

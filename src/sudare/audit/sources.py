@@ -112,12 +112,26 @@ class Release:
 
     def _counted_source(self, connection: Any, positions: Sequence[int]) -> str:
         """Return rows made of counts again, as many as were counted."""
+        columns = [f"c{position}" for position in positions]
+        name = self._counted(connection, positions)
+        return f"(SELECT {', '.join(columns)} FROM (SELECT *, unnest(range(counted_rows)) FROM {name}))"
+
+    def _counted(self, connection: Any, positions: Sequence[int]) -> str:
         assert self.count is not None
         columns = [f"c{position}" for position in positions]
         counted = self.count([self.names[position] for position in positions])
         name = "counted_" + "_".join(columns)
         connection.register(name, counted.rename_columns([*columns, "counted_rows"]))
-        return f"(SELECT {', '.join(columns)} FROM (SELECT *, unnest(range(counted_rows)) FROM {name}))"
+        return name
+
+    def ways(self, connection: Any, names: Iterable[str], source: str) -> tuple[str, str]:
+        """Return what to count the rows of ``source`` from by the named columns, and how they are counted.
+
+        Where they were counted elsewhere, these counts are added up, and no rows are made of them.
+        """
+        if self.count is None:
+            return source, "count(*)"
+        return self._counted(connection, sorted({self.names.index(name) for name in names})), "sum(counted_rows)"
 
     def _digest_of_counts(self) -> str:
         """Return a digest of the columns that promises are about, whatever the order of the rows.

@@ -79,14 +79,13 @@ def make_in_database(asked: Asked) -> Made:
         with asked.timed("write"):
             del table, owner, shown
             draft = database.apply(origin, target, decision)
-            made = database.rows(draft)
-            if made != figures.rows_out:
-                what = f"gave {made} records where {figures.rows_out} were expected."
-                raise DataError(Problem(origin.shown, what, "does a column compare equal what differs?"))
         with asked.timed("audit"):
             report = audit_release(
                 counted(database, draft, target.shown), policy, method=str(asked.method["name"]), memory=asked.memory
             )
+            if report.rows != figures.rows_out:
+                what = f"gave {report.rows} records where {figures.rows_out} were expected."
+                raise DataError(Problem(origin.shown, what, "does a column compare equal what differs?"))
             report.raise_if_failed()
         certificate = asked.certificate(figures, report)
         database.place(draft, target, certificate)
