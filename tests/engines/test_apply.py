@@ -11,8 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import sudare
 from sudare.engines import Decision, find_place, open_database
 
+from .cases import ADULT, policy
+from .comparing import assert_same
 from .homes import rows
 
 TABLE = pa.table(
@@ -248,3 +251,15 @@ def test_certificate_is_what_was_given(home):
     keys = pa.table({"age": pa.array([30, 31, 40, None], pa.int32())})
     applied(home, decision(["age"], keys, [0, 0, 1, 2]))
     assert json.loads(home.read("release_sudare")["certificate"][0].as_py()) == {"certificate": 1}
+
+
+def test_a_plan_makes_the_same_of_the_same_records_everywhere(home, spark, in_pieces, tmp_path):
+    asked = policy(method={"name": "full-domain"})
+    plan = sudare.anonymize(ADULT, asked).plan
+    more = ADULT.slice(0, 300)
+    local = sudare.apply(plan, more)
+    home.load("more", more)
+    sudare.apply(plan, home.address("more"), out=home.address("applied"))
+    spread = sudare.apply(plan, spark.createDataFrame(more).repartition(2))
+    assert rows(home.read("applied").select(local.data.column_names)) == rows(local.data)
+    assert_same(local, spread)

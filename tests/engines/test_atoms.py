@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from sudare.engines import find_place, open_database
+from sudare.engines.spark import Spark
 
 from .homes import rows
 
@@ -158,3 +159,17 @@ def test_enums_and_unique_numbers_are_texts(home):
         ("sad", other): 1,
         (None, None): 1,
     }
+
+
+def test_spark_counts_the_same(spark):
+    """All kinds of cells at once, by themselves and together; Spark has no times of day."""
+    kinds = {name: cells for name, cells in KINDS.items() if name not in ("time", "moment")}
+    given = pa.concat_tables([pa.table(kinds)] * 3)
+    engine = Spark(spark)
+    frame = engine.open(spark.createDataFrame(given))
+    for names in (*([name] for name in kinds), ["whole", "text", "real"], list(kinds)):
+        found = engine.tally(frame, names)
+        lines = [tuple(row) for row in zip(*(column.to_pylist() for column in found.cells.columns), strict=True)]
+        told = dict(zip(lines, found.counts.tolist(), strict=True))
+        assert told == Counter(zip(*(given.column(name).to_pylist() for name in names), strict=True)), names
+    assert engine.tally(frame, []).counts.tolist() == [given.num_rows]

@@ -180,3 +180,15 @@ def test_the_command_line_audits_tables(home, release):
     result = audit()
     assert result.exit_code == 1
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("k", [5, 40])
+def test_spark_audits_like_a_file(spark, in_pieces, tmp_path, k):
+    """Where it passes, and where it fails."""
+    out = tmp_path / "release.parquet"
+    sudare.anonymize(ADULT, RULES, out=out)
+    (tmp_path / "release.parquet.sudare.json").unlink()
+    asked = policy(require=[{"model": "k-anonymity", "k": k}, *RULES["require"][1:]])
+    there, here = sudare.audit(out, asked, engine="spark"), sudare.audit(out, asked)
+    assert there.passed is here.passed is (k == 5)
+    assert found(there) == found(here)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 
 import sudare
 from sudare.engines import find_place, open_database
+from sudare.engines.spark import Parcel, Spark
 from sudare.errors import DataError
 
 from .homes import rows
@@ -124,3 +126,27 @@ def test_dates_without_an_end_are_told(postgres_home, kind):
     with pytest.raises(DataError):
         sudare.anonymize(postgres_home.address("people"), rules, out=postgres_home.address("release"))
     assert postgres_home.tables() == ["people"]
+
+
+def test_rows_go_through_spark_as_parcels(spark):
+    names = TABLE.column_names
+
+    # these are sent along, since executors do not have the modules of tests
+    def packed(batches):
+        for batch in batches:
+            yield Parcel(0, pickle.dumps(batch.num_rows), pickle.dumps(batch.rename_columns(names)))
+
+    def told(parcels):
+        return (pickle.loads(parcel.head) for parcel in parcels)
+
+    def unpacked(parcels):
+        return (pickle.loads(parcel.body) for parcel in parcels)
+
+    with Spark(spark) as engine:
+        frame = engine.open(spark.createDataFrame(TABLE).repartition(2))
+        parcels = engine.parcels(frame, names, packed, keep=True)
+        assert sum(map(pickle.loads, engine.heads(parcels, from_rows=True))) == TABLE.num_rows
+        assert sum(engine.gather(parcels, told)) == TABLE.num_rows
+        found = engine.rows(engine.deal(parcels, 3), TABLE.schema, unpacked).toArrow()
+    assert found.column_names == names
+    assert rows(found) == rows(TABLE)

@@ -10,6 +10,7 @@ import pytest
 
 import sudare
 from sudare.engines import find_place, open_database
+from sudare.engines.spark import Spark
 from sudare.errors import DataError
 
 from .homes import literal, quoted
@@ -189,3 +190,19 @@ def test_a_number_sign_in_a_name(home):
         assert database.rows(place) == 2
     assert find_place(f"{home.database}#a").table == "a"
     assert quoted("a#b") in home.address("a#b")
+
+
+def test_spark_tells_the_same_columns(spark):
+    engine = Spark(spark)
+    found = engine.schema(engine.open(spark.createDataFrame(TABLE)))
+    assert found.names == TABLE.column_names
+    for kind, own in zip(found.types, TABLE.schema.types, strict=True):
+        if pa.types.is_timestamp(own):  # a time without a zone is one of the session's zone there
+            assert pa.types.is_timestamp(kind)
+        else:
+            assert kind == own
+
+
+def test_spark_has_no_such_table(spark):
+    with pytest.raises(DataError, match="no such table"):
+        Spark(spark).open("nobody")

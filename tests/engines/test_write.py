@@ -11,6 +11,7 @@ import pytest
 
 import sudare
 from sudare.engines import find_place, open_database
+from sudare.engines.spark import Spark
 from sudare.errors import DataError, SudareError, TargetError
 
 from .homes import rows
@@ -221,3 +222,22 @@ def test_a_source_that_breaks_off_leaves_nothing(home):
     with pytest.raises(SudareError), open_database(target) as database:
         database.write(target, TABLE.schema, batches())
     assert home.tables() == []
+
+
+def test_rows_arrive_as_they_were_on_spark(spark, tmp_path):
+    given = TABLE.drop_columns(["moment"])  # a time without a zone is one of the session's zone there
+    frame = spark.createDataFrame(given).repartition(2)
+    engine = Spark(spark)
+    engine.write(frame, tmp_path / "rows.parquet")
+    assert {path.suffix for path in (tmp_path / "rows.parquet").iterdir()} == {".parquet"}
+    try:
+        for found in (engine.open(tmp_path / "rows.parquet"), engine.save(frame, "sudare_written")):
+            assert found.columns == given.column_names
+            assert rows(found.toArrow()) == rows(given)
+        engine.rename("sudare_written", "sudare_renamed")
+        assert engine.exists("sudare_renamed")
+        assert not engine.exists("sudare_written")
+    finally:
+        engine.drop("sudare_written")
+        engine.drop("sudare_renamed")
+    assert not engine.exists("sudare_renamed")
