@@ -86,10 +86,8 @@ def test_a_folder_that_is_no_parquet(folder, what, tmp_path_factory):
     "spark://127.0.0.1:port", "spark://", "nonsense", "sparc://127.0.0.1:7077",
 ])  # fmt: skip
 def test_a_cluster_that_does_not_answer(folder, master):
-    before = time.monotonic()
     said = refused(folder, folder / "people.parquet", None, "--master", master)
     assert "nothing answers there" in said or "is not where Spark can be" in said
-    assert time.monotonic() - before < 30
 
 
 def test_a_task_that_fails(spark, folder):
