@@ -1,5 +1,7 @@
 """Every method on Spark: the same classes, losses and guarantees as here, or refused with what to use instead."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,6 +11,7 @@ from tests.engines.comparing import assert_same
 import sudare
 from sudare import datasets
 from sudare.errors import UnsupportedError
+from sudare.making import spread
 from sudare.methods import METHODS
 
 ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "occupation", "income")
@@ -93,7 +96,7 @@ def test_what_does_not_run_names_something_that_does(spark, name):
 
 
 def test_every_method_is_either_run_or_refused():
-    from sudare.making import abilities, spread
+    from sudare.making import abilities
 
     classes = {*spread.SPLITTING, *spread.EVERYWHERE}
     known = {*classes, *spread.DRAWING, *abilities.ONE_MACHINE}
@@ -173,6 +176,28 @@ def test_people_are_counted_and_numbered(spark, in_pieces, tmp_path):
             found = spread.data.toArrow()
             links = set(zip(found.column("who").to_pylist(), found.column("sex").to_pylist(), strict=True))
             assert len({who for who, _ in links}) == len(set(table.column("who").to_pylist()))
+
+
+def test_people_of_classes_that_look_alike_are_not_numbered_twice(spark, in_pieces, monkeypatch):
+    """No table is known that comes to this, so the audit is made to find a class less than were made."""
+    table = pa.table(
+        {"who": [f"p{number % 300}" for number in range(900)], "age": [number % 40 for number in range(900)]}
+    )
+    policy = {
+        "version": 1, "columns": {"who": {"role": "subject"}, "age": {"role": "quasi"}},
+        "require": [{"model": "k-anonymity", "k": 4, "count": "subjects"}], "method": {"name": "top-down"},
+    }  # fmt: skip
+    found = spread.prove
+
+    def fewer(*given, **more):
+        proven = found(*given, **more)
+        return replace(proven, classes=proven.classes - 1)
+
+    monkeypatch.setattr(spread, "prove", fewer)
+    with pytest.raises(UnsupportedError, match="look alike"):
+        sudare.anonymize(framed(spark, table), policy)
+    policy["release"] = {"subjects": "linked"}
+    assert sudare.anonymize(framed(spark, table), policy).certificate["rows_out"] == 900
 
 
 @pytest.mark.parametrize("frequencies", ["uniform", "observed"])

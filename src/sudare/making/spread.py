@@ -88,6 +88,12 @@ def make_on_spark(asked: Asked) -> Made:
                 what = f"gave {proven.report.rows} records where {figures.rows_out} were expected."
                 raise DataError(Problem(target.where, what, "does the source give other rows each time it is read?"))
         if isinstance(decision, Classes):
+            apart = sum(head.classes for head in heads)
+            if decision.wanted.subjects == "per-class" and apart != proven.classes:
+                # people are numbered from 1 where a class is made: a number may stand for one here and for another there
+                what = "classes that were made on different executors look alike, and number people each on its own."
+                hint = "say subjects: linked, leave hierarchies out, or run on one machine."
+                raise UnsupportedError(Problem("release.subjects", what, hint))
             # parts of one class may have been made apart: how large classes are shows in the release
             figures = resized(figures, proven.classes, proven.squares)
         certificate = asked.certificate(figures, proven.report)
