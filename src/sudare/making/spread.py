@@ -90,7 +90,7 @@ def make_on_spark(asked: Asked) -> Made:
         if isinstance(decision, Classes):
             apart = sum(head.classes for head in heads)
             if decision.wanted.subjects == "per-class" and apart != proven.classes:
-                # people are numbered from 1 where a class is made: a number may stand for one here and for another there
+                # people are numbered from 1 where a class is made: a number may stand for two of them then
                 what = "classes that were made on different executors look alike, and number people each on its own."
                 hint = "say subjects: linked, leave hierarchies out, or run on one machine."
                 raise UnsupportedError(Problem("release.subjects", what, hint))
