@@ -57,20 +57,21 @@ def expected():
     return {way: sudare.anonymize(table, given, seed=1) for way, given in ((0, rules), (1, by_rows(rules, "job")))}
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_names_of_tables_and_schemas(home, name, expected):
-    table, source, target = people(), f"{name}!", f"{name}?"
+@pytest.mark.parametrize(("name", "other"), zip(ODD[::2], ODD[1::2], strict=True))
+def test_names_of_tables_and_schemas(home, name, other, expected):
+    """Each of them as the name of a schema and as that of a table."""
+    table, source, target = people(), f"{name}!", f"{other}?"
     home.load("people", table)
     home.run(
         f"CREATE SCHEMA {quoted(source)}",
         f"CREATE SCHEMA {quoted(target)}",
-        f"CREATE TABLE {named(name + '+', source)} AS SELECT * FROM people",
+        f"CREATE TABLE {named(other + '+', source)} AS SELECT * FROM people",
     )
-    travels = ODD.index(name) % 2
+    travels = ODD.index(name) // 2 % 2
     rules = by_rows(policy(table), "job") if travels else policy(table)
-    check(home, home.address(name + "+", source), rules, table, name, target, expected[travels])
-    place = find_place(home.address(name, source))
-    assert (place.table, place.schema) == (name, source)
+    check(home, home.address(other + "+", source), rules, table, name, target, expected[travels])
+    place = find_place(home.address(other, source))
+    assert (place.table, place.schema) == (other, source)
 
 
 def test_values(home):

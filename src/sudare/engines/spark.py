@@ -49,6 +49,8 @@ BYTES_AT_A_TIME = 32 << 20
 """The bytes of parcels that it hands over at a time: it holds them in memory outside of its heap, which is small."""
 PARCELS_AT_A_TIME = 2
 """The parcels that it hands over at a time where it knows no limit of bytes (before 4.1)."""
+TIMES = 3
+"""How often a question is asked again that Spark gave up because executors were lost."""
 _MOST_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _PARCEL = "key int, head binary, body binary"
@@ -98,6 +100,21 @@ class Spark:
             with suppress(Exception):  # a session that is gone keeps nothing
                 frame.unpersist()
         self._kept.clear()
+
+    def _ask(self, question: Callable[[], Any]) -> Any:
+        """Have Spark answer something, which can be asked again.
+
+        When an executor is lost after rows went two ways through it, Spark makes them anew, but gives up the job that
+        had seen some of them: it cannot know that they are the same, in another order. They are, and we ask anew,
+        by a plan that is made anew (``question`` makes it): the old one would be given up at once.
+        """
+        for _ in range(TIMES):
+            try:
+                return self._run(question)
+            except Exception as error:
+                if "indeterminate output" not in str(error):
+                    raise
+        return self._run(question)
 
     def _run(self, action: Callable[[], Any]) -> Any:
         """Have Spark do something, in a thread of its own; on the way out before its end, it is ended there.
@@ -173,9 +190,9 @@ class Spark:
         """Count the rows of a table by some of its columns."""
         with speaking():
             if not names:
-                return Tally(pa.table({}), np.array([self._run(frame.count)]))
+                return Tally(pa.table({}), np.array([self._ask(lambda: frame.count())]))
             given = self._positions(frame, names)
-            found = self._run(given.groupBy(*given.columns).count().toArrow)
+            found = self._ask(lambda: given.groupBy(*given.columns).count().toArrow())
         counts = np.asarray(found.column(len(names)).to_numpy(), dtype=np.int64)
         return Tally(found.select(range(len(names))).rename_columns(list(names)), counts)
 
@@ -211,13 +228,13 @@ class Spark:
     def heads(self, parcels: Any, *, from_rows: bool = False) -> list[bytes]:
         """Return the heads of all parcels; ``from_rows`` says that they are made of rows by this."""
         with self._handing(from_rows), speaking():
-            return [bytes(line[0]) for line in self._run(parcels.select("head").collect)]
+            return [bytes(line[0]) for line in self._ask(lambda: parcels.select("head").collect())]
 
     def gather(self, parcels: Any, function: Callable[[Iterator[Parcel]], Iterable[Any]]) -> list[Any]:
         """Run a function on the parcels of each partition; return all that it yields."""
-        found = _mapped(parcels, _Answering(function), "answer binary")
         with self._handing(False), speaking():
-            return [pickle.loads(line[0]) for line in self._run(found.collect)]
+            told = self._ask(lambda: _mapped(parcels, _Answering(function), "answer binary").collect())
+            return [pickle.loads(line[0]) for line in told]
 
     def deal(self, parcels: Any, count: int) -> Any:
         """Bring parcels together by their keys, which were made by :func:`keys_for` of this count."""
@@ -236,7 +253,7 @@ class Spark:
         kept = frame.persist()
         try:
             with self._handing(False), speaking():
-                self._run(kept.count)
+                self._ask(lambda: kept.count())
         except BaseException:
             self.forget(kept)
             raise
