@@ -68,7 +68,7 @@ class TableTarget:
         self.draft, self.noted = (beside(name, f"=sudare_tmp_{secrets.token_hex(8)}") for _ in range(2))
         hint = "choose another name for the release."
         older = spark.noted(self.paper)
-        if older is not None and not _is_certificate(older):
+        if older is not None and _parsed(older) is None:
             raise TargetError(Problem(self.paper, "is there already, and is no certificate of a release.", hint))
         if older is None and spark.exists(name):
             raise TargetError(Problem(name, "is there already, and is no release.", hint))
@@ -91,12 +91,13 @@ class TableTarget:
         self.spark.drop(self.noted)
 
 
-def _is_certificate(text: str) -> bool:
+def _parsed(text: str) -> Mapping[str, Any] | None:
+    """Return the certificate that a text is, or None if it is none."""
     try:
         found = json.loads(text)
     except ValueError:
-        return False
-    return isinstance(found, dict) and "certificate" in found
+        return None
+    return found if isinstance(found, dict) and "certificate" in found else None
 
 
 class RemoteTarget:
@@ -136,13 +137,8 @@ class RemoteTarget:
 def certificate_there(spark: Spark, address: str) -> Mapping[str, Any] | None:
     """Return the certificate of a release that Spark reaches by an address, if there is one."""
     text = Folders(spark, address).read(address.rstrip("/") + PAPER)
-    if text is None:
-        return None
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, Mapping):
+    found = None if text is None else _parsed(text)
+    if text is not None and found is None:
         raise AuditFailedError(Problem(address + PAPER, "is not a certificate that can be read."))
     return found
 
