@@ -119,6 +119,9 @@ def test_secrets_are_not_told(folder, out):
     with pytest.raises((DataError, UnsupportedError)) as raised:
         sudare.anonymize(out, PLAIN, out=f"{address}/release.parquet", engine="spark")
     assert "secret" not in str(raised.value)
+    with pytest.raises((DataError, UnsupportedError)) as raised:
+        sudare.audit(out, PLAIN, engine="spark")
+    assert "secret" not in str(raised.value)
 
 
 def test_a_kind_of_folder_that_spark_does_not_know(folder):

@@ -39,6 +39,7 @@ import pyarrow as pa
 
 from sudare.engines.database import Tally
 from sudare.engines.files import check_names
+from sudare.engines.places import Place, find_place, find_remote
 from sudare.engines.spark_errors import shielded, speaking
 from sudare.engines.spark_sessions import PATIENCE, find_session
 from sudare.errors import DataError, Problem, UnsupportedError
@@ -164,6 +165,10 @@ class Spark:
         if is_spark(data):
             return data
         text = str(data)
+        place = (find_remote(text) or find_place(text)) if "://" in text else None
+        if isinstance(place, Place):  # its address may have a password in it, and is not to be told
+            what = "Spark reads Parquet and its own tables here, not databases."
+            raise UnsupportedError(Problem(place.shown, what, "leave the engine out: the database does the work."))
         with speaking(text):
             if not is_path(text):
                 return self.session.table(_quoted(text))
