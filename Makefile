@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT := out
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test soak docs bench clean
 
 demo: $(VENV)/installed
 	@mkdir -p $(OUT)
@@ -23,6 +23,9 @@ test: $(VENV)/installed-for-tests
 	$(BIN)/mypy
 	$(BIN)/mkdocs build --strict --site-dir $(OUT)/site
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+soak: $(VENV)/installed-for-tests
+	$(BIN)/python tests/soak $(TRIALS)
 
 docs: $(VENV)/installed-for-tests
 	$(BIN)/mkdocs build --strict --site-dir $(OUT)/site
