@@ -7,10 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import sudare
 from sudare.kernels import polishing, regrouping
 from sudare.methods.clustering import Field
 from sudare.methods.l_clustering import l_clustering
-from sudare.methods.polishing import Polisher, polish
+from sudare.methods.polishing import Polisher, _roots, polish
 from sudare.models import KAnonymity, LDiversity, Requirements
 from sudare.table import Column, Partition, Table
 
@@ -123,3 +124,42 @@ def test_the_order_of_the_records_makes_no_difference(seed):
     other[shuffled] = l_clustering(table.taken(shuffled), required).classes
     sums = [total_by_hand(table, classes) for classes in (one, other)]
     assert sums[0] == pytest.approx(sums[1], abs=1e-12)
+
+
+def roots_by_hand(into):
+    """Walk from each until someone is met again: from there on it is a circle, whose least number is the end."""
+    found = []
+    for at in range(len(into)):
+        way = [at]
+        while into[way[-1]] not in way:
+            way.append(into[way[-1]])
+        found.append(min(way[way.index(into[way[-1]]) :]))
+    return found
+
+
+@pytest.mark.parametrize("into", [[1, 2, 0], [0], [1, 0], [3, 0, 1, 2, 2], [1, 2, 3, 4, 0, 6, 7, 5, 8]])
+def test_who_joins_whom_may_go_round_in_circles(into):
+    assert _roots(np.array(into)).tolist() == roots_by_hand(into)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_whoever_joins_whom_all_of_a_circle_and_those_that_lead_to_it_end_together(seed):
+    random = np.random.default_rng(seed)
+    count = int(random.integers(1, 40))
+    into = random.permutation(count) if seed % 3 == 0 else random.integers(0, count, count)
+    ends = _roots(into)
+    assert ends.tolist() == roots_by_hand(into.tolist())
+    assert (ends == ends[into]).all()  # who joins someone ends where they end
+    assert (ends[ends] == ends).all()
+
+
+def test_polishing_ends_on_adult_where_three_classes_join_in_a_circle():
+    quasi = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"]
+    diverse = {"model": "l-diversity", "variant": "recursive", "c": 1, "l": 5, "column": "occupation"}
+    policy = {
+        "columns": {**{name: {"role": "quasi"} for name in quasi}, "occupation": {"role": "sensitive"}},
+        "require": [diverse],
+        "method": {"name": "top-down", "polish": True},
+    }
+    people = sudare.datasets.adult().slice(0, 20_000).select([*quasi, "occupation"])
+    assert sudare.anonymize(people, policy).data.num_rows == 20_000

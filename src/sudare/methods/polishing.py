@@ -173,13 +173,14 @@ def joined(work: Polisher, classes: Ints, count: int) -> tuple[Ints, int]:
 
 
 def _roots(into: NDArray[np.int64]) -> Ints:
-    """Follow who joins whom to the end; of those that join each other, the first is the end."""
-    count = len(into)
-    into = into.copy()
-    mutual = into[into] == np.arange(count)
-    into[mutual & (into > np.arange(count))] = np.flatnonzero(mutual & (into > np.arange(count)))
-    while True:
-        further = into[into]
-        if np.array_equal(further, into):
-            return into
-        into = further
+    """Follow who joins whom to the end; where a way ends in a circle, the first of the circle is the end.
+
+    With as many steps as there are classes everyone is on a circle, maybe one of a single class, and has been all round
+    it. Steps are doubled, so that there are log2 of as many rounds, whatever is given: a loop until nothing changes
+    would go round a circle of three for ever.
+    """
+    ahead, first = into, np.arange(len(into))
+    for _ in range(len(into).bit_length()):
+        first = np.minimum(first, first[ahead])  # of as many as ``ahead`` goes past, the one with the least number
+        ahead = ahead[ahead]
+    return np.asarray(first[ahead])
