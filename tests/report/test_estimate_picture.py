@@ -24,6 +24,7 @@ def answer(cells, values, share=lambda cell, value: 0.25, few=(), notes=(), **mo
             for number, value in enumerate(values)]  # fmt: skip
     by = list(cells[0]) if cells else []
     about = {"of": "disease", "by": by, "method": "dummies", "estimator": "em-shrunk", "level": 0.95}
+    about["limits"] = "intervals"
     return about | {"rows": rows, "few": list(few), "notes": list(notes)}
 
 
@@ -190,3 +191,10 @@ def test_it_needs_nothing_from_elsewhere_and_is_the_same_each_time():
 
 def test_of_many_cells_some_are_drawn():
     assert "11,988 more cells are not shown." in texts(drawn(many(12_000, 3, few=[{"area": n} for n in range(12_000)])))
+
+
+def test_bounds_are_called_bounds_and_drawn_without_an_error():
+    found = answer([{"sex": "F"}], ["flu", "cold"], se=None) | {"limits": "bounds", "level": None}
+    picture = drawn(found)
+    assert any("lines are bounds: the truth is never outside them." in text for text in texts(picture))
+    assert not any("of cases" in text or "nothing is known" in text for text in [*texts(picture), *titles(picture)])

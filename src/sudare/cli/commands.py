@@ -377,7 +377,7 @@ def estimate(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Estimate counts from a release, with intervals: what an analyst reads from it."""
+    """Estimate counts from a release, with intervals or bounds: what an analyst reads from it."""
     with reporting(as_json):
         from sudare import api
 

@@ -119,7 +119,7 @@ def show_nodes(found: dict[str, Any], most: int) -> None:
 
 
 def show_estimates(found: dict[str, Any], total: int) -> None:
-    """List estimated counts, a line each: the cell, the value, the count with its interval, and the share.
+    """List estimated counts, a line each: the cell, the value, the count with its limits, and the share.
 
     ``total`` is how many rows there are in all.
     """
@@ -145,7 +145,8 @@ def show_estimates(found: dict[str, Any], total: int) -> None:
     if total > len(lines):
         say(f"  ... and {total - len(lines)} more (--lines, or --json)")
     limited = ", as far as the note allows" if found["notes"] else ""
-    say(f"by {found['estimator']}; intervals hold the true count in {100 * found['level']:g}% of cases{limited}")
+    hold = f"intervals hold the true count in {100 * found['level']:g}% of cases{limited}" if found["level"] else ""
+    say(f"by {found['estimator']}; {hold or 'low and high are bounds: the true count is never outside them'}")
     for note in found["notes"]:
         say(f"note: {note}")
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +28,8 @@ FEW = 30
 """Records of a cell below which its estimates are flagged."""
 GROUPS = (
     "Within a group any record may have any of its values: where the columns that are counted by go together with the "
-    "sensitive one, estimates are drawn towards the whole table, and neither errors nor intervals show it."
+    "sensitive one, estimates are drawn towards the whole table. How far, the release does not tell: the limits are "
+    "bounds, which every assignment of values within groups keeps, and there is no standard error."
 )
 SPREAD = (
     "A generalized record counts in each cell in proportion, as if its values were spread evenly: what is wrong with "
@@ -40,14 +41,15 @@ SPREAD = (
 class Answer:
     """Estimated counts: a line for each cell, a column for each value; iterate over it for rows.
 
-    ``records`` is how many records are in each cell, ``few`` which cells have few. ``low`` and ``high`` are the limits
-    of intervals that hold the true count with probability ``level``.
+    ``records`` is how many records are in each cell, ``few`` which cells have few. ``low`` and ``high`` are limits:
+    of *intervals*, which hold the true count with probability ``level``, or *bounds*, which always hold it and have no
+    level. ``limits`` says which.
     """
 
     question: Question
     method: str
     estimator: str
-    level: float
+    level: float | None
     cells: list[dict[str, Any]]
     values: list[Any]
     records: Floats
@@ -56,6 +58,7 @@ class Answer:
     low: Floats
     high: Floats
     notes: tuple[str, ...] = ()
+    limits: Literal["intervals", "bounds"] = "intervals"
 
     @property
     def few(self) -> list[dict[str, Any]]:
@@ -91,6 +94,7 @@ class Answer:
             "by": [each.column for each in self.question.by],
             "method": self.method,
             "estimator": self.estimator,
+            "limits": self.limits,
             "level": self.level,
             "rows": list(islice(self, most)),
             "few": self.few,
@@ -182,7 +186,7 @@ def answer(
         return _from_sets(table, hidden[question.of], question, estimator, eps, level, separator, listener)
     if method == "anatomy":
         _only(estimator, eps, ("groups",))
-        return _from_groups(table, second, hidden[question.of], question, level)
+        return _from_groups(table, second, hidden[question.of], question)
     what = f"column '{question.of}' was hidden by {method}, from which nothing can be estimated here."
     raise UnsupportedError(what)
 
@@ -322,12 +326,12 @@ def _clock(text: str | None) -> str | None:
     return f"{whole}.{part:0<9}"
 
 
-def _from_groups(
-    table: pa.Table, second: pa.Table | None, facts: Mapping[str, Any], question: Question, level: float
-) -> Answer:
-    """Estimate from anatomy: each record has the values of its group in proportion.
+def _from_groups(table: pa.Table, second: pa.Table | None, facts: Mapping[str, Any], question: Question) -> Answer:
+    """Estimate from anatomy: each record has the values of its group in proportion, and bounds are what is certain.
 
-    The records of a cell that are in one group are drawn from it without replacement, as far as anybody can tell.
+    Of a group with w records, h of which have a value, a cell has n. At most min(h, n) of these have the value; at
+    least h - (w - n), as the other records cannot hold more of them. Groups have nothing to do with each other, so sums
+    over groups are reached by some assignment: the bounds are the sharpest that the release allows.
     """
     if second is None:
         raise DataError(Problem("release", "its second table, of sensitive values by group, is not there."))
@@ -354,7 +358,6 @@ def _from_groups(
     at = order[np.repeat(begin[own] - np.cumsum(length) + length, length) + np.arange(int(length.sum()))]
     of = np.repeat(np.arange(len(pairs)), length)
     drawn, whole, held = n[of], size[own[of]], amount[at]
-    share = held / whole
     place = cell[of] * len(values) + codes.to_numpy()[at]
     shape = (len(cells.labels), len(values))
 
@@ -362,15 +365,14 @@ def _from_groups(
         summed: Floats = np.bincount(place, weights, math.prod(shape)).astype(np.float64).reshape(shape)
         return summed
 
-    found = Counted(
-        np.bincount(cells.of_record[inside], minlength=shape[0]).astype(np.float64),
-        total(drawn * share),
-        total(drawn * share * (1 - share) * (whole - drawn) / np.maximum(whole - 1, 1)),
-        total(np.maximum(held - (whole - drawn), 0)),
-        total(np.minimum(held, drawn)),
-    )
-    shown = [plain_value(value) for value in values]
-    return _normal(question, "anatomy", "groups", level, cells.labels, shown, found, GROUPS)
+    records = np.bincount(cells.of_record[inside], minlength=shape[0]).astype(np.float64)
+    low, high = total(np.maximum(held - (whole - drawn), 0)), total(np.minimum(held, drawn))
+    exact = low == high
+    counts = np.where(exact, low, total(drawn * held / whole))
+    return Answer(
+        question, "anatomy", "groups", None, cells.labels, [plain_value(value) for value in values], records, counts,
+        np.where(exact, 0.0, np.nan), low, high, () if exact.all() else (GROUPS,), "bounds",
+    )  # fmt: skip
 
 
 def _whole(table: pa.Table, first: str, second: str | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

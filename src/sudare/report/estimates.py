@@ -3,7 +3,7 @@
     sex F, age [20, 29]       sex F, age [30, 39]       cells in the order of the answer, at most three in a row
     812 records               25 records, few
     asthma    ====|---        asthma    ==|-----        a bar is the share of the cell's records; the line across its
-    flu       ==|--           flu       =|----          end reaches over the interval
+    flu       ==|--           flu       =|----          end reaches over the interval or bounds
               0  20%  40%               0  20%  40%     all panels have one scale
 
 An interval of which nothing is known is a faint band over the whole width. What does not fit is left out, and the
@@ -132,20 +132,21 @@ def _panels(found: Mapping[str, Any]) -> list[_Panel]:
     for row in found["rows"]:
         key = repr(row["cell"])
         about[key] = (row["cell"], row["records"])
-        bars.setdefault(key, []).append(_bar(row))
+        bars.setdefault(key, []).append(_bar(row, found["limits"] == "bounds"))
     return [
         _Panel(_title_of(cell), records, key in few, bars[key])
         for key, (cell, records) in about.items()
     ]  # fmt: skip
 
 
-def _bar(row: Mapping[str, Any]) -> _Bar:
+def _bar(row: Mapping[str, Any], bounds: bool) -> _Bar:
     records = row["records"]
 
     def part(count: float | None) -> float | None:
         return None if count is None or not records else count / records
 
-    unknown = row["se"] is None
+    # bounds are certain, whatever the error is
+    unknown = row["se"] is None and not bounds
     return _Bar(
         row["value"], row["share"], None if unknown else part(row["low"]), None if unknown else part(row["high"])
     )
@@ -212,9 +213,13 @@ def _page(height: float, found: Mapping[str, Any], panels: Sequence[_Panel], mar
 
 def _heading(found: Mapping[str, Any], left_out: Sequence[str]) -> Iterator[str]:
     yield words(MARGIN, 36, shorten(_title(found), WIDTH - 2 * MARGIN, 20, bold=True), size=20, bold=True)
-    about = f"Shares of the records of a cell, estimated by {found['estimator']}; lines hold the truth in"
+    about = f"Shares of the records of a cell, estimated by {found['estimator']}; lines"
     limited = ", as far as the note allows" if found["notes"] else ""
-    yield words(MARGIN, 58, f"{about} {100 * found['level']:g}% of cases{limited}.", size=13, colour=QUIET)
+    if found["limits"] == "bounds":
+        hold = "are bounds: the truth is never outside them"
+    else:
+        hold = f"hold the truth in {100 * found['level']:g}% of cases{limited}"
+    yield words(MARGIN, 58, f"{about} {hold}.", size=13, colour=QUIET)
     for number, line in enumerate(left_out):
         yield words(MARGIN, 76 + 16 * number, line, size=12, colour=WARNING)
 
