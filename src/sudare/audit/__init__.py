@@ -6,6 +6,6 @@ that a mistake made once is not made twice; and it fails closed: what cannot be 
 
 from sudare.audit.prove import audit_release
 from sudare.audit.sources import Elsewhere
-from sudare.audit.verdict import AuditReport, Guarantee
+from sudare.audit.verdict import AuditReport, AuditWarning, Guarantee
 
-__all__ = ["AuditReport", "Elsewhere", "Guarantee", "audit_release"]
+__all__ = ["AuditReport", "AuditWarning", "Elsewhere", "Guarantee", "audit_release"]

@@ -62,11 +62,31 @@ class Guarantee:
 
 
 @dataclass(frozen=True)
+class AuditWarning:
+    """What breaks no promise, and a reader should know: which columns it is about, and shares of records, rounded."""
+
+    kind: str
+    text: str
+    columns: tuple[str, ...] = ()
+    figures: Mapping[str, int | float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the warning as plain JSON types."""
+        return {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "figures": dict(self.figures),
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True)
 class AuditReport:
     """The outcome of an audit; ``passed`` only if every guarantee holds and the certificate speaks of this file.
 
     ``problems`` are failures of integrity against the certificate, ``notes`` what a reader should know but what
-    is no failure. ``release_sha256`` is None for a table in memory, ``classes`` where quasi-identifiers are untouched.
+    is no failure, ``warnings`` what the release gives away although it keeps its promises. ``release_sha256`` is None
+    for a table in memory, ``classes`` where quasi-identifiers are untouched.
     """
 
     passed: bool
@@ -77,6 +97,7 @@ class AuditReport:
     problems: tuple[Problem, ...] = ()
     seconds: float = 0.0
     notes: tuple[str, ...] = field(default=())
+    warnings: tuple[AuditWarning, ...] = field(default=())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON types; ``notes`` appears only where there are any."""
@@ -85,6 +106,7 @@ class AuditReport:
             "rows": self.rows,
             "classes": self.classes,
             "guarantees": [guarantee.to_dict() for guarantee in self.guarantees],
+            "warnings": [warning.to_dict() for warning in self.warnings],
             "release_sha256": self.release_sha256,
             "problems": [str(problem) for problem in self.problems],
             "seconds": self.seconds,
@@ -98,13 +120,14 @@ class AuditReport:
             f"<td>{escape(_shown(one.achieved))}</td><td>{'holds' if one.holds else 'broken'}</td></tr>"
             for one in self.guarantees
         )
-        told = "".join(f"<p>{escape(str(line))}</p>" for line in (*self.problems, *self.notes))
+        told = (*self.problems, *(f"Warning: {warning.text}" for warning in self.warnings), *self.notes)
+        lines = "".join(f"<p>{escape(str(line))}</p>" for line in told)
         classes = "" if self.classes is None else f" in {self.classes:,} classes"
         outcome = "passed" if self.passed else "failed"
         return (
             f"<div><p><strong>The audit {outcome}</strong>: {self.rows:,} records{classes}."
             "</p><table><thead><tr><th style='text-align:left'>promise</th><th>required</th><th>achieved</th>"
-            f"<th>verdict</th></tr></thead><tbody>{rows}</tbody></table>{told}</div>"
+            f"<th>verdict</th></tr></thead><tbody>{rows}</tbody></table>{lines}</div>"
         )
 
     def raise_if_failed(self) -> None:

@@ -10,7 +10,15 @@ import typer
 
 from sudare import __version__
 from sudare.cli.running import check_new, progress, reporting, say, stop_was_heard, write_new
-from sudare.cli.showing import show_calibration, show_estimates, show_guarantees, show_nodes, show_release, show_report
+from sudare.cli.showing import (
+    show_calibration,
+    show_estimates,
+    show_guarantees,
+    show_nodes,
+    show_release,
+    show_report,
+    show_warnings,
+)
 
 app = typer.Typer(
     name="sudare",
@@ -324,6 +332,7 @@ def audit(
             classes = "" if report.classes is None else f" in {report.classes} classes"
             say(f"{api.shown_place(release)} keeps its policy: {report.rows} records{classes}.")
             show_guarantees(report.to_dict()["guarantees"])
+            show_warnings(report.to_dict()["warnings"])
             for note in report.notes:
                 say(f"Note: {note}")
 

@@ -28,6 +28,7 @@ def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) 
         _show_information(facts["search"])
     for note in facts["search"].get("notes", ()):
         say(f"  note: {note}")
+    show_warnings(facts["warnings"])
     say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}{'_sudare' if table else '.sudare.json'}")
 
 
@@ -170,6 +171,12 @@ def show_guarantees(guarantees: list[dict[str, Any]]) -> None:
         achieved = f"; achieved {_figure(one['achieved'])}" if one["required"] else ""
         note = f" Note: {one['note']}" if one["note"] else ""
         say(f"  proven: {one['model']}{f' ({asked})' if asked else ''}{achieved}{note}")
+
+
+def show_warnings(warnings: list[dict[str, Any]]) -> None:
+    """Say what a release gives away although it keeps its promises, a line each."""
+    for one in warnings:
+        say(f"  warning: {one['text']}")
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -17,6 +17,7 @@ from sudare.policy import Policy, Role
 from sudare.progress import Listener
 from sudare.reading import Data, Unseen
 from sudare.release.certificate import Figures, make_certificate
+from sudare.release.warnings import ReleaseWarning
 from sudare.table import Recoding, Table
 
 ROLES: tuple[Role, ...] = ("quasi", "sensitive", "insensitive", "subject", "identifier")
@@ -58,6 +59,8 @@ class Asked:
     spark: bool = False
     master: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    warnings: list[ReleaseWarning] = field(default_factory=list)
+    """What the certificate is to warn of, besides what the audit finds."""
 
     @property
     def requirements(self) -> Requirements:
@@ -82,6 +85,7 @@ class Asked:
             audit=report.to_dict(),
             seconds=self.seconds,
             policy_sha256=self.policy.sha256,
+            warnings=self.warnings,
         )
 
 

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from sudare.metrics import METRICS, Loss, item_figures
+from sudare.release.warnings import ReleaseWarning
 from sudare.table import Generalized, Recoding, Table
 
 FORMAT = 1
@@ -120,8 +121,9 @@ def make_certificate(
     audit: Mapping[str, Any],
     seconds: Mapping[str, float],
     policy_sha256: str,
+    warnings: Iterable[ReleaseWarning] = (),
 ) -> dict[str, Any]:
-    """Put the certificate together; guarantees and digests are those that the audit found."""
+    """Put the certificate together; guarantees, digests and the first warnings are those that the audit found."""
     return {
         "certificate": FORMAT,
         "rows_in": figures.rows_in,
@@ -129,6 +131,7 @@ def make_certificate(
         "suppressed": figures.suppressed,
         "classes": audit["classes"] if figures.classes is None else figures.classes,
         "guarantees": audit["guarantees"],
+        "warnings": [*audit.get("warnings", ()), *(warning.to_dict() for warning in warnings)],
         "loss": figures.totals,
         "loss_by_column": figures.by_column,
         "item_sets": figures.item_sets,
