@@ -51,6 +51,7 @@ def test_keys(made):
         "suppressed",
         "classes",
         "guarantees",
+        "warnings",
         "loss",
         "loss_by_column",
         "item_sets",
