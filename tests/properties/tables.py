@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -21,6 +23,15 @@ NASTY = [
     "\u200b", "\ufeffbom", "ß", "=1+1", "TRUE", "true", "2020-02-30", "inf", "0x1F", "NA",
 ]  # fmt: skip
 NAMES = ["a", "b c", 'q"t', "x,y", "ü", "new\nline", "[1]", "{z}", "select", "0", "who?", "*", "null", "k;l"]
+
+TEXT_ENDINGS = (".csv", ".tsv")
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
+
+
+def unwritable(values: Iterable[Any]) -> bool:
+    """Say whether any of these cannot stand in a text file that all readers read alike."""
+    return any(isinstance(value, str) and _UNWRITABLE.search(value) for value in values)
+
 
 _POOLS: dict[str, tuple[st.SearchStrategy[Any], pa.DataType]] = {
     "integer": (st.one_of(st.integers(-5, 60), st.sampled_from([2**62, -(2**62), 10**9])), pa.int64()),

@@ -10,9 +10,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import sudare
-from sudare.errors import DataError, PolicyError, PolicyUnmetError
+from sudare.errors import DataError, PolicyError, PolicyUnmetError, TargetError
 
-from .tables import NAMES, NASTY
+from .tables import NAMES, NASTY, unwritable
 from .test_releases import many
 
 cells = st.sampled_from([*NASTY, None])
@@ -70,9 +70,12 @@ def test_nasty_values_and_names(columns, way, limit, ending, tmp_path):
     path = tmp_path / f"r{ending}"
     try:
         release = sudare.anonymize(data, policy, out=path)
-    except (PolicyUnmetError, DataError, PolicyError) as error:
+    except (PolicyUnmetError, DataError, PolicyError, TargetError) as error:
         event(f"{way}: {type(error).__name__}")
         assert list(tmp_path.iterdir()) == []
+        if isinstance(error, TargetError):
+            assert ending == ".csv"
+            assert any(unwritable(values) for values in columns.values())
         return
     event(f"{way}: released")
     report = sudare.audit(path, policy)

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import sudare
-from sudare.errors import DataError, PolicyUnmetError
+from sudare.errors import DataError, PolicyUnmetError, TargetError
 
-from .tables import Drawn, drawn_tables
+from .tables import TEXT_ENDINGS, Drawn, drawn_tables, unwritable
 
 many = partial(
     settings, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -28,6 +28,12 @@ def released(drawn: Drawn, **more):
     except PolicyUnmetError:
         event("unmet")
         assert not _whole_is_enough(drawn)
+        return None
+    except TargetError as error:
+        event("not for text files")
+        assert "control characters or a byte order mark" in str(error)
+        assert more["out"].suffix in TEXT_ENDINGS
+        assert any(unwritable(cells) for cells in drawn.columns.values())
         return None
     except DataError as error:
         event("unclear order")

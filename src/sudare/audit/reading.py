@@ -16,7 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sudare.audit.second_look import Layout, SecondLook
+from sudare.audit.canonical_text import Layout
+from sudare.audit.second_look import SecondLook
 from sudare.audit.sources import Elsewhere, Release, readable
 from sudare.errors import DataError, Problem, did_you_mean
 from sudare.policy import Policy
@@ -83,7 +84,7 @@ def _open_file(path: Path, policy: Policy) -> Release:
 def _opened(path: Path, policy: Policy, look: SecondLook, text: bool) -> Release:
     if text:
         delimiter, names = _header(path, policy)
-        look.count_fields(Layout(len(names), delimiter))
+        look.count_records(Layout(len(names), delimiter))
         return Release(str(path), names, (pa.string(),) * len(names), path, delimiter, look=look)
     if path.suffix.lower() == ".parquet":
         with pq.ParquetFile(path) as file:

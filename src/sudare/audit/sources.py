@@ -18,6 +18,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sudare.audit.canonical_text import HINT, IrregularError
 from sudare.audit.cells import is_list, is_text
 from sudare.audit.second_look import SecondLook
 from sudare.errors import DataError, Problem
@@ -151,19 +152,20 @@ class Release:
                 yield
             except duckdb.Error:
                 if self.look is not None:
-                    self.look.digest()  # that text is not UTF-8 says more than what DuckDB stumbles over in it
+                    self.look.records()  # what is wrong with the text says more than what DuckDB stumbles over in it
                 raise
 
     def check_read(self, rows: int) -> None:
-        """Raise if a second reader finds other rows, or if the file is no longer the one whose digest was taken."""
+        """Raise if a second reader finds other rows, or if the file is no longer the one whose digest was taken.
+
+        The second reader of text takes nothing but the canonical form (:mod:`sudare.audit.canonical_text`).
+        """
         if self.look is None:
             return
         with readable(self.where):
+            counted = self.look.records() if self.delimiter is not None else self.said_rows
             if not self.look.unchanged():
                 raise DataError(Problem(self.where, "changed while it was read.", "audit it again."))
-            counted, ragged = self.look.fields() if self.delimiter is not None else (self.said_rows, 0)
-        if ragged:
-            raise DataError(Problem(self.where, f"rows with more or fewer fields than the header: {ragged}."))
         if counted not in (rows, None):
             hint = "check its quotes and line ends." if self.delimiter is not None else ""
             raise DataError(Problem(self.where, "is ambiguous: two readers find different rows in it.", hint))
@@ -266,6 +268,8 @@ def readable(where: str) -> Iterator[None]:
         raise DataError(Problem(where, "there is no such file.")) from None
     except UnicodeDecodeError:
         raise DataError(Problem(where, "is not UTF-8 text.", "releases are written in UTF-8.")) from None
+    except IrregularError as error:
+        raise DataError(Problem(where, f"{error}.", HINT)) from None
     except duckdb.OutOfMemoryException:
         raise DataError(Problem(where, NO_ROOM, "give it more.")) from None
     except duckdb.Error as error:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sudare.errors import Problem, TargetError
 from sudare.release.placing import certificate_path, check_folder
-from sudare.table import kind_name
+from sudare.release.text_form import as_text, check_names
 
 ENDINGS = {".csv": ",", ".tsv": "\t", ".parquet": "", ".arrow": "", ".feather": "", ".ipc": ""}
 _LONGEST_TEXT = (1 << 31) - 1
@@ -146,27 +146,33 @@ def _text_bytes(cells: pa.Array) -> int:
 
 
 def _write_text(schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path, delimiter: str) -> None:
-    """Write text with a header, quoted only where it must be; item lists are joined by commas."""
+    """Write text with a header, quoted only where it must be; item lists are joined by commas.
+
+    A missing cell and an empty text are both an empty field. It is in quotes where there is but one column: readers
+    take a blank line for no record at all.
+    """
     import duckdb
 
+    check_names(schema.names)
     failed: list[BaseException] = []
     keys = [f"c{index}" for index in range(len(schema))]
 
     def texts() -> Iterator[pa.RecordBatch]:
         try:
             for batch in batches:
-                cells = [_as_text(name, batch.column(place)) for place, name in enumerate(schema.names)]
+                cells = [as_text(name, batch.column(place)) for place, name in enumerate(schema.names)]
                 yield pa.record_batch(cells, names=keys)
         except BaseException as error:  # the database would tell it in other words
             failed.append(error)
             raise
 
     stream = texts()
-    empty = pa.record_batch([_as_text(field.name, pa.array([], field.type)) for field in schema], names=keys)
+    empty = pa.record_batch([as_text(field.name, pa.array([], field.type)) for field in schema], names=keys)
     first = next(stream, empty)
     # The header is written as a row: as names, the database would rename those that differ in case alone.
     header = pa.table({key: [name] for key, name in zip(keys, schema.names, strict=True)})
-    columns = ", ".join(f"{key}::VARCHAR" for key in keys)
+    shown = "coalesce({}::VARCHAR, '')" if len(keys) == 1 else "nullif({}::VARCHAR, '')"
+    columns = ", ".join(shown.format(key) for key in keys)
     # what does not fit into memory goes to the private folder that the release is written in, and nowhere else
     with duckdb.connect(config={"temp_directory": str(path.parent)}) as database:
         database.execute("SET enable_progress_bar = false")
@@ -180,33 +186,10 @@ def _write_text(schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path
         place = str(path).replace("'", "''")
         try:
             database.execute(
-                f"COPY (SELECT * FROM header UNION ALL SELECT {columns} FROM release) "
+                f"COPY (SELECT {columns} FROM header UNION ALL SELECT {columns} FROM release) "
                 f"TO '{place}' (FORMAT csv, HEADER false, DELIMITER '{delimiter}')"
             )
         except Exception:
             if failed:
                 raise failed[0] from None
             raise
-
-
-def _as_text(name: str, column: pa.Array) -> pa.Array:
-    """Return what the database can write of a column, or raise."""
-    import pyarrow.compute as pc
-
-    kind = column.type
-    try:
-        if pa.types.is_float16(kind) or pa.types.is_decimal256(kind) or getattr(kind, "tz", None):
-            return column.cast(pa.string())  # the database would show a time in the zone of this machine
-        if not pa.types.is_nested(kind):
-            return column
-        lists = column.cast(pa.list_(pa.string()))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-        raise TargetError(
-            Problem(
-                f"column '{name}'", f"holds {kind_name(kind)}, which text cannot show.", "write the release as Parquet."
-            )
-        ) from None
-    if pc.list_flatten(lists).null_count:  # joined, a list with a null would be null as a whole
-        rows = ([item for item in row if item is not None] if row is not None else None for row in lists.to_pylist())
-        lists = pa.array(rows, lists.type)
-    return pc.binary_join(lists, ",")
