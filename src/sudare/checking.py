@@ -9,7 +9,7 @@ from typing import Any
 
 from sudare.errors import PolicyError, Problem, TargetError, UnsupportedError
 from sudare.methods import METHODS, Method
-from sudare.policy import PkAnonymitySpec, Policy
+from sudare.policy import PkAnonymitySpec, Policy, UniquenessSpec
 from sudare.release import certificate_path, check_target, second_table
 
 
@@ -76,6 +76,14 @@ def check_hidden(policy: Policy, method: str) -> None:
         taken = "is the name of a column that anatomy adds to a release."
         problems += [
             Problem(f"columns.{name}", taken, "rename it.") for name in ("group", "count") if name in policy.columns
+        ]
+        apart = "is not in the release, but in its second table; uniqueness counts what the release shows."
+        problems += [
+            Problem(f"columns.{name}", apart, "name other columns in the limit of uniqueness.")
+            for spec in policy.require
+            if isinstance(spec, UniquenessSpec) and spec.columns != "released"
+            for name in spec.columns
+            if policy.columns[name].role == "sensitive"
         ]
     if problems:
         raise PolicyError(problems)

@@ -39,6 +39,7 @@ SETTINGS = {
         {"column": "s", "alpha": 0.8, "gamma": 0.1},
         {"column": "s", "alpha": 1, "gamma": 0, "prior": {"0": 0.75, "1": 0.25}},
     ],
+    "uniqueness": [{"most": 0.05}, {"most": 0, "columns": ["s", "items"]}],
 }
 MADE = [MODELS[name](**setting) for name, settings in SETTINGS.items() for setting in settings]
 every_class = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -96,7 +97,7 @@ def test_is_frozen(model):
 
 @every_setting
 def test_says_what_it_reads_and_how_it_behaves(model):
-    assert model.scope in ("group", "column", "mechanism")
+    assert model.scope in ("group", "column", "mechanism", "release")
     assert model.monotone is True
     assert isinstance(model.depends_on_whole, bool)
     assert isinstance(model.least_rows, int)
@@ -136,6 +137,7 @@ def implied(model, groups) -> np.ndarray:
         "km-anonymity": lambda: figure == 0,
         "pk-anonymity": lambda: figure == 0,
         "alpha-gamma": lambda: figure == 0,
+        "uniqueness": lambda: figure == 0,
     }[model.name]()
 
 

@@ -125,6 +125,8 @@ REQUIRE = [
     {"model": "pk-anonymity", "k": 3},
     {"model": "alpha-gamma", "column": "disease", "alpha": 0.8, "gamma": 0.1},
     {"model": "alpha-gamma", "column": "age", "alpha": 0.8, "gamma": 0.1, "prior": {"20": 0.7, "30": 0.3}},
+    {"model": "uniqueness", "most": 0.05},
+    {"model": "uniqueness", "most": 0.5, "columns": ["age", "disease"]},
 ]
 
 

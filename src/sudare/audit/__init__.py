@@ -5,7 +5,7 @@ that a mistake made once is not made twice; and it fails closed: what cannot be 
 """
 
 from sudare.audit.prove import audit_release
-from sudare.audit.sources import Elsewhere
+from sudare.audit.sources import Alone, Elsewhere
 from sudare.audit.verdict import AuditReport, AuditWarning, Guarantee
 
-__all__ = ["AuditReport", "AuditWarning", "Elsewhere", "Guarantee", "audit_release"]
+__all__ = ["Alone", "AuditReport", "AuditWarning", "Elsewhere", "Guarantee", "audit_release"]

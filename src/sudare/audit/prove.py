@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,10 @@ from sudare.audit.hidden import APART, GROUP, SETS, count_rows, groups_of_l, sec
 from sudare.audit.randomized import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, only_of_drawn_values, pk_anonymity
 from sudare.audit.reading import open_file, open_release
 from sudare.audit.sources import NO_ROOM, Release
+from sudare.audit.uniqueness import kept_silent, look, of_the_release, parted
 from sudare.audit.verdict import AuditReport, Guarantee
 from sudare.errors import DataError, Problem
-from sudare.policy import LDiversitySpec, Policy
+from sudare.policy import LDiversitySpec, Policy, UniquenessSpec
 
 DEFINITIONS: dict[str, Callable[[Classes, Any], Guarantee]] = {
     "k-anonymity": k_anonymity,
@@ -41,6 +42,7 @@ DEFINITIONS: dict[str, Callable[[Classes, Any], Guarantee]] = {
     "km-anonymity": km_anonymity,
     PK: only_of_drawn_values,
     ALPHA_GAMMA: only_of_drawn_values,
+    "uniqueness": of_the_release,
 }
 """How each model of the policy is proven."""
 
@@ -73,11 +75,12 @@ def audit_release(
     say = progress or (lambda _: None)
     say("reading the release")
     maker = method or made_by(certificate) or policy.method.name
+    policy, limits = parted(policy)
     if maker in (SETS, APART):
-        return _hidden(release, policy, maker, certificate, scratch, memory, say, started)
+        return _hidden(release, policy, limits, maker, certificate, scratch, memory, say, started)
     if maker == METHOD:
         told = mechanism if mechanism is not None else (certificate or {}).get("mechanism")
-        return _randomized(release, policy, told, certificate, scratch, memory, say, started)
+        return _randomized(release, policy, limits, told, certificate, scratch, memory, say, started)
     guarantees = []
     with (
         closing(open_release(release, policy)) as opened,
@@ -91,8 +94,11 @@ def audit_release(
         if policy.counts_subjects and policy.release.subjects == "per-class":
             guarantees.append(subjects_apart(classes))
         rows, count = classes.rows, classes.count
-    guarantees += columns_kept_back(opened, policy)
+        say("counting what is unique")
+        found = look(connection, opened, policy, limits, rows, maker)
+    guarantees += [*found.guarantees, *columns_kept_back(opened, policy)]
     problems = [] if certificate is None else integrity(opened, rows, certificate)
+    problems += kept_silent(found.warnings, certificate)
     passed = not problems and all(guarantee.holds for guarantee in guarantees)
     return AuditReport(
         passed=passed,
@@ -103,12 +109,14 @@ def audit_release(
         problems=tuple(problems),
         seconds=time.perf_counter() - started,
         notes=notes(policy, certificate),
+        warnings=tuple(found.warnings),
     )
 
 
 def _hidden(
     release: str | Path | Any,
     policy: Policy,
+    limits: Sequence[UniquenessSpec],
     maker: str,
     certificate: Mapping[str, Any] | None,
     scratch: Path | None,
@@ -146,6 +154,10 @@ def _hidden(
             guarantees.append(guarantee)
             problems += outside(seen, spec.column, certificate)
         opened.check_read(rows)
+        say("counting what is unique")
+        found = look(connection, opened, policy, limits, rows, maker)
+        guarantees += found.guarantees
+        problems += kept_silent(found.warnings, certificate)
         guarantees += columns_kept_back(opened, policy, besides=(GROUP,) if second is not None else ())
         if certificate is not None:
             problems += integrity(opened, rows, certificate)
@@ -161,6 +173,7 @@ def _hidden(
         problems=tuple(problems),
         seconds=time.perf_counter() - started,
         notes=notes(policy, certificate),
+        warnings=tuple(found.warnings),
     )
 
 
@@ -179,6 +192,7 @@ def asked_of_sets(policy: Policy, maker: str) -> list[LDiversitySpec]:
 def _randomized(
     release: str | Path | Any,
     policy: Policy,
+    limits: Sequence[UniquenessSpec],
     mechanism: Mapping[str, Any] | None,
     certificate: Mapping[str, Any] | None,
     scratch: Path | None,
@@ -201,8 +215,10 @@ def _randomized(
         for spec in policy.require:
             say(f"proving {spec.model}")
             guarantees.append(pk_anonymity(found, policy, spec) if spec.model == PK else alpha_gamma(found, spec))
-        guarantees += columns_kept_back(opened, policy)
-        problems = list(found.problems)
+        say("counting what is unique")
+        seen = look(connection, opened, policy, limits, found.rows, METHOD)
+        guarantees += [*seen.guarantees, *columns_kept_back(opened, policy)]
+        problems = [*found.problems, *kept_silent(seen.warnings, certificate)]
         if certificate is not None:
             problems += integrity(opened, found.rows, certificate)
         digest = opened.sha256
@@ -215,6 +231,7 @@ def _randomized(
         problems=tuple(problems),
         seconds=time.perf_counter() - started,
         notes=notes(policy, certificate),
+        warnings=tuple(seen.warnings),
     )
 
 

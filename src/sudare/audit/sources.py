@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -41,6 +41,24 @@ _SAME_TYPES = {
 }
 
 
+class Alone(NamedTuple):
+    """Groups by some columns: how many ``different`` ones there are, and how many ``records`` are in those that count.
+
+    Which ones count is said where they are asked for: those of one record, or those with one value of another column.
+    """
+
+    different: int
+    records: int
+
+
+Single = Callable[[Sequence[Sequence[str]], str | None, Sequence[str]], list[Alone]]
+"""Counts, for each of some sets of columns, the groups that they make, and the records that are alone in one.
+
+Told another column, a group counts if all of its records have one value there. Told columns as well within which that
+is to be, it counts if it is so in every part of the group that agrees in them.
+"""
+
+
 @dataclass(frozen=True)
 class Elsewhere:
     """A release that is kept where it can be counted but not read as a file, such as a table of a database.
@@ -55,6 +73,8 @@ class Elsewhere:
     count: Callable[[Sequence[str]], Any]
     digest: Callable[[], str] | None = None
     """Returns the digest of the columns that promises are about, where the keeper has added it up already."""
+    single: Single | None = None
+    """Counts what is unique, where that can be asked for."""
 
 
 NO_ROOM = "needs more memory, or more room for temporary files, than the audit has."
@@ -76,6 +96,7 @@ class Release:
     count: Callable[[Sequence[str]], Any] | None = None
     proven: tuple[str, ...] = ()
     added: Callable[[], str] | None = None
+    single: Single | None = None
 
     @property
     def sha256(self) -> str | None:

@@ -17,9 +17,9 @@ Figure = int | float | None | Mapping[str, int | float]
 class Guarantee:
     """One promise: what was required, what the release achieves, and how many classes fall short.
 
-    ``offending_classes`` counts equivalence classes; for km-anonymity combinations of items; for values that are drawn
-    strata (one, if there are none); for promises about columns the columns. ``achieved`` is None where no finite number
-    describes the release.
+    ``offending_classes`` counts equivalence classes; for km-anonymity combinations of items; for uniqueness records;
+    for values that are drawn strata (one, if there are none); for promises about columns the columns. ``achieved`` is
+    None where no finite number describes the release.
     """
 
     model: str
@@ -56,6 +56,8 @@ class Guarantee:
             return "Combinations of items that are too rare"
         if self.model in ("pk-anonymity", "alpha-gamma"):
             return "Strata that do not keep it"
+        if self.model == "uniqueness":
+            return "Records that are unique"
         if self.model.endswith("absent"):
             return "Columns that should not be there"
         return "Classes that do not keep it"

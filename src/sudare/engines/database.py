@@ -139,7 +139,7 @@ class Database:
             return Tally(pa.table({}), np.array([self.rows(place)]))
         keys = ", ".join(f"c{number}" for number in range(len(names)))
         found = self.session.fetch(
-            f"SELECT {keys}, count(*) AS n FROM ({self._selected(place, names)}) AS given GROUP BY {keys}"
+            f"SELECT {keys}, count(*) AS n FROM ({self.selected(place, names)}) AS given GROUP BY {keys}"
         )
         counts = np.asarray(found.column(len(names)).to_numpy(), dtype=np.int64)
         plain = [plain_batch(batch) for batch in found.select(range(len(names))).to_batches()]
@@ -153,7 +153,7 @@ class Database:
         return self._types(place, self.columns(place).names)
 
     def _types(self, place: Place, names: Sequence[str]) -> list[pa.DataType]:
-        return list(plain_schema(self.session.fetch(f"{self._selected(place, names)} LIMIT 0").schema).types)
+        return list(plain_schema(self.session.fetch(f"{self.selected(place, names)} LIMIT 0").schema).types)
 
     def source(self, place: Place, names: Sequence[str], most: int | None = None) -> Source:
         """Return some columns of a table as a source that is read batch by batch, of all records or of so many."""
@@ -164,7 +164,7 @@ class Database:
 
         def batches(_: Collection[str]) -> Iterator[pa.RecordBatch]:
             limit = "" if most is None else f" LIMIT {most:d}"
-            for batch in self.session.stream(f"{self._selected(place, names)}{limit}", ROWS):
+            for batch in self.session.stream(f"{self.selected(place, names)}{limit}", ROWS):
                 if len(batch):
                     plain = pa.RecordBatch.from_arrays(plain_batch(batch).columns, schema=kinds)
                     check_days(plain)
@@ -416,7 +416,7 @@ class Database:
         finally:
             self.session.shown = before
 
-    def _selected(self, place: Place, names: Sequence[str]) -> str:
+    def selected(self, place: Place, names: Sequence[str]) -> str:
         """Return the query of some columns, each by its position among them."""
         cells = ", ".join(f"{expression} AS c{at}" for at, expression in enumerate(self._read(place, names)))
         return f"SELECT {cells} FROM {self.name(place)}"

@@ -102,7 +102,7 @@ class Spark:
                 frame.unpersist()
         self._kept.clear()
 
-    def _ask(self, question: Callable[[], Any]) -> Any:
+    def ask(self, question: Callable[[], Any]) -> Any:
         """Have Spark answer something, which can be asked again.
 
         When an executor is lost after rows went two ways through it, Spark makes them anew, but gives up the job that
@@ -195,9 +195,9 @@ class Spark:
         """Count the rows of a table by some of its columns."""
         with speaking():
             if not names:
-                return Tally(pa.table({}), np.array([self._ask(lambda: frame.count())]))
-            given = self._positions(frame, names)
-            found = self._ask(lambda: given.groupBy(*given.columns).count().toArrow())
+                return Tally(pa.table({}), np.array([self.ask(lambda: frame.count())]))
+            given = self.positions(frame, names)
+            found = self.ask(lambda: given.groupBy(*given.columns).count().toArrow())
         counts = np.asarray(found.column(len(names)).to_numpy(), dtype=np.int64)
         return Tally(found.select(range(len(names))).rename_columns(list(names)), counts)
 
@@ -218,7 +218,7 @@ class Spark:
         """
         from_rows = names is not None
         with speaking():  # what is planned may be worked out at once
-            given = self._positions(frame, names) if names is not None else frame
+            given = self.positions(frame, names) if names is not None else frame
             found = _mapped(given, _Packing(function, from_rows), _PARCEL)
             if keep:
                 found = found.persist()
@@ -233,12 +233,12 @@ class Spark:
     def heads(self, parcels: Any, *, from_rows: bool = False) -> list[bytes]:
         """Return the heads of all parcels; ``from_rows`` says that they are made of rows by this."""
         with self._handing(from_rows), speaking():
-            return [bytes(line[0]) for line in self._ask(lambda: parcels.select("head").collect())]
+            return [bytes(line[0]) for line in self.ask(lambda: parcels.select("head").collect())]
 
     def gather(self, parcels: Any, function: Callable[[Iterator[Parcel]], Iterable[Any]]) -> list[Any]:
         """Run a function on the parcels of each partition; return all that it yields."""
         with self._handing(False), speaking():
-            told = self._ask(lambda: _mapped(parcels, _Answering(function), "answer binary").collect())
+            told = self.ask(lambda: _mapped(parcels, _Answering(function), "answer binary").collect())
             return [pickle.loads(line[0]) for line in told]
 
     def deal(self, parcels: Any, count: int) -> Any:
@@ -258,7 +258,7 @@ class Spark:
         kept = frame.persist()
         try:
             with self._handing(False), speaking():
-                self._ask(lambda: kept.count())
+                self.ask(lambda: kept.count())
         except BaseException:
             self.forget(kept)
             raise
@@ -315,7 +315,7 @@ class Spark:
         with speaking(name):
             self.session.sql(f"DROP TABLE IF EXISTS {_quoted(name)}")
 
-    def _positions(self, frame: Any, names: Sequence[str]) -> Any:
+    def positions(self, frame: Any, names: Sequence[str]) -> Any:
         """Return some columns of a DataFrame, called by where they stand among them.
 
         Spark tells itself which columns of Parquet to read by settings, and these have others put in for ${...}: cells

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
-from sudare.audit import AuditReport, Elsewhere, audit_release
+from sudare.audit import Alone, AuditReport, Elsewhere, audit_release
 from sudare.audit.building import Whole
 from sudare.audit.scattered import (
     OF_THE_WHOLE,
@@ -24,6 +24,9 @@ from sudare.audit.scattered import (
     prove_bucket,
     whole_of,
 )
+from sudare.audit.sources import Release
+from sudare.audit.uniqueness import joined, look, parted
+from sudare.engines.singles import single_on
 from sudare.engines.spark import Parcel, Spark, keys_for
 from sudare.errors import UnsupportedError
 from sudare.policy import Policy
@@ -57,12 +60,45 @@ def prove(
     say: Callable[[str], None] = lambda _: None,
 ) -> Proven:
     """Prove every promise of a policy on a release, as :func:`sudare.audit.audit_release` does."""
-    started = time.perf_counter()
     say("reading the release")
     schema = spark.schema(frame, where)
-    layout = Layout(where, tuple(schema.names), tuple(schema.types), policy)
+    made_by = maker_of(policy, method, certificate)
+    others, limits = parted(policy)
+    proven = _proven(spark, frame, where, schema, others, made_by, certificate, mechanism, say)
+    say("counting what is unique")
+
+    def single(sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
+        return [Alone(*found) for found in single_on(spark, frame, sets, of, within)]
+
+    held = Release(where, tuple(schema.names), tuple(schema.types), count=_nothing, single=single)
+    found = look(None, held, others, limits, proven.report.rows, made_by)
+    return replace(proven, report=joined(proven.report, found, certificate))
+
+
+def _nothing(names: Sequence[str]) -> Any:
+    raise AssertionError("what is unique is counted by Spark")
+
+
+def maker_of(policy: Policy, method: str | None, certificate: Mapping[str, Any] | None) -> str:
+    """Return the method that made a release, as it is named to the audit."""
     named = (certificate or {}).get("method")
-    made_by = method or (named.get("name") if isinstance(named, Mapping) else None) or policy.method.name
+    return str(method or (named.get("name") if isinstance(named, Mapping) else None) or policy.method.name)
+
+
+def _proven(
+    spark: Spark,
+    frame: Any,
+    where: str,
+    schema: pa.Schema,
+    policy: Policy,
+    made_by: str,
+    certificate: Mapping[str, Any] | None,
+    mechanism: Mapping[str, Any] | None,
+    say: Callable[[str], None],
+) -> Proven:
+    """Prove what is promised of classes, of sets or of values that are drawn."""
+    started = time.perf_counter()
+    layout = Layout(where, tuple(schema.names), tuple(schema.types), policy)
     if made_by == "anatomy":
         what = "a release by anatomy is two files, and is not proven on Spark."
         raise UnsupportedError(what, hint="audit it without an engine.")

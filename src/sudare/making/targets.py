@@ -7,15 +7,16 @@ things: ``write`` under a name that nobody looks at, ``audit`` what was written,
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from sudare.audit import AuditReport, Elsewhere, audit_release
+from sudare.audit import Alone, AuditReport, Elsewhere, audit_release
 from sudare.engines import Database, Place
+from sudare.engines.singles import single_in
 from sudare.policy import Policy
 from sudare.release import Rows, is_text, place, second_table, telling, write_batches
 
@@ -120,5 +121,8 @@ def counted(database: Database, place: Place, where: str) -> Elsewhere:
         found = database.tally(place, names)
         return found.cells.append_column("\0", pa.array(found.counts)) if names else pa.table({"\0": found.counts})
 
+    def single(sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
+        return [Alone(*found) for found in single_in(database, place, sets, of, within)]
+
     types = tuple(database.types(place))
-    return Elsewhere(where, tuple(schema.names), types, lambda names: count(tuple(names)))
+    return Elsewhere(where, tuple(schema.names), types, lambda names: count(tuple(names)), single=single)

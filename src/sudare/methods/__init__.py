@@ -33,6 +33,8 @@ from sudare.table import Recoding
 
 OF_MECHANISMS = ("pk-anonymity", "alpha-gamma")
 """The models that no classes of records keep, but only the mechanism by which values are drawn."""
+OF_RELEASES = ("uniqueness",)
+"""The models that no method looks at: the audit decides on the written release."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Method:
         self, options: Mapping[str, Any], models: Collection[object], roles: Mapping[str, Any]
     ) -> list[Problem]:
         """Return what this method misses in a policy: a model that it needs, a column that an option has to name."""
-        problems = self._unable({str(model) for model in models})
+        problems = self._unable({str(model) for model in models} - set(OF_RELEASES))
         if self.needs is not None and self.needs not in models and (self.makes is not None or not problems):
             what = f"{self.name} needs a requirement of the model {self.needs}, and there is none."
             hint = "add it, or use full-domain, which takes whatever is required."

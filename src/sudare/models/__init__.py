@@ -17,6 +17,7 @@ from sudare.models.pk_anonymity import PkAnonymity
 from sudare.models.requirements import Model, Requirements, describe
 from sudare.models.segments import TOLERANCE
 from sudare.models.t_closeness import TCloseness
+from sudare.models.uniqueness import Uniqueness
 
 MODELS: dict[str, type[Any]] = {
     "k-anonymity": KAnonymity,
@@ -28,6 +29,7 @@ MODELS: dict[str, type[Any]] = {
     "km-anonymity": KmAnonymity,
     "pk-anonymity": PkAnonymity,
     "alpha-gamma": AlphaGamma,
+    "uniqueness": Uniqueness,
 }
 """Every privacy model, by the name that a policy uses."""
 
@@ -47,6 +49,7 @@ __all__ = [
     "PkAnonymity",
     "Requirements",
     "TCloseness",
+    "Uniqueness",
     "describe",
     "named_codes",
 ]

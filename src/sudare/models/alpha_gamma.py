@@ -38,7 +38,7 @@ class AlphaGamma:
     """
 
     name: ClassVar[str] = "alpha-gamma"
-    scope: ClassVar[Literal["group", "column", "mechanism"]] = "mechanism"
+    scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "mechanism"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
     remedy: ClassVar[str] = "ask for a larger alpha, or a smaller gamma."

@@ -36,7 +36,7 @@ class AlphaKAnonymity:
     """
 
     name: ClassVar[str] = "alpha-k-anonymity"
-    scope: ClassVar[Literal["group", "column", "mechanism"]] = "group"
+    scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
     remedy: ClassVar[str] = "ask for a larger alpha or a smaller k."

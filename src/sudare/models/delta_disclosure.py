@@ -31,7 +31,7 @@ class DeltaDisclosure:
     """
 
     name: ClassVar[str] = "delta-disclosure"
-    scope: ClassVar[Literal["group", "column", "mechanism"]] = "group"
+    scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = True
     remedy: ClassVar[str] = "ask for a larger delta."

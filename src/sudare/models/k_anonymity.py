@@ -34,7 +34,7 @@ class KAnonymity:
     """
 
     name: ClassVar[str] = "k-anonymity"
-    scope: ClassVar[Literal["group", "column", "mechanism"]] = "group"
+    scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
     remedy: ClassVar[str] = "ask for a smaller k."

@@ -37,7 +37,7 @@ class KmAnonymity:
     """
 
     name: ClassVar[str] = "km-anonymity"
-    scope: ClassVar[Literal["group", "column", "mechanism"]] = "column"
+    scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "column"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
     remedy: ClassVar[str] = "ask for a smaller k or m."

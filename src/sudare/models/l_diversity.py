@@ -37,7 +37,7 @@ class LDiversity:
     """
 
     name: ClassVar[str] = "l-diversity"
-    scope: ClassVar[Literal["group", "column", "mechanism"]] = "group"
+    scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
     remedy: ClassVar[str] = "ask for an l that is possible (or, for recursive, a larger c)."

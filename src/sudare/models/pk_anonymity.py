@@ -30,7 +30,7 @@ class PkAnonymity:
     """
 
     name: ClassVar[str] = "pk-anonymity"
-    scope: ClassVar[Literal["group", "column", "mechanism"]] = "mechanism"
+    scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "mechanism"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
     remedy: ClassVar[str] = "ask for a smaller k."

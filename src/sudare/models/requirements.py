@@ -16,7 +16,7 @@ from sudare.models.groups import Groups, Histograms
 from sudare.models.k_anonymity import KAnonymity
 from sudare.models.km_anonymity import KmAnonymity
 
-Scope = Literal["group", "column", "mechanism"]
+Scope = Literal["group", "column", "mechanism", "release"]
 
 
 class Model(Protocol):
@@ -25,7 +25,7 @@ class Model(Protocol):
     name: ClassVar[str]
     """What the policy calls it."""
     scope: ClassVar[Scope]
-    """Whether it limits groups of records, an item-set column as a whole, or the mechanism that draws values."""
+    """What it limits: groups of records, an item-set column as a whole, how values are drawn, or the whole release."""
     monotone: ClassVar[bool]
     """Whether a union of groups that satisfy it satisfies it."""
     depends_on_whole: ClassVar[bool]
@@ -82,7 +82,7 @@ class Requirements:
         """The models that limit groups, in the order of the policy.
 
         Those of a mechanism are not among them, nor does :meth:`holds` speak of them: a method that makes groups has to
-        refuse them.
+        refuse them. Those of a release are left to the audit, and no method looks at them.
         """
         return tuple(model for model in self.models if model.scope == "group")
 

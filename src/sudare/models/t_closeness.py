@@ -42,7 +42,7 @@ class TCloseness:
     """
 
     name: ClassVar[str] = "t-closeness"
-    scope: ClassVar[Literal["group", "column", "mechanism"]] = "group"
+    scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = True
     remedy: ClassVar[str] = "ask for a larger t."

@@ -31,6 +31,7 @@ from sudare.policy.vocabulary import (
     SourceSpec,
     SuppressionSpec,
     TClosenessSpec,
+    UniquenessSpec,
 )
 
 __all__ = [
@@ -56,4 +57,5 @@ __all__ = [
     "SourceSpec",
     "SuppressionSpec",
     "TClosenessSpec",
+    "UniquenessSpec",
 ]

@@ -19,6 +19,7 @@ from sudare.policy.vocabulary import (
     SourceSpec,
     SuppressionSpec,
     TClosenessSpec,
+    UniquenessSpec,
 )
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ def unfit(policy: Policy) -> list[Problem]:
         for column, distance in sorted(distances)
         if distance == "hierarchical" and (column, "ordered") in distances
     ]
+    if all(isinstance(spec, UniquenessSpec) for spec in policy.require):
+        what = "uniqueness alone is a limit that no method works towards: nothing would be generalized."
+        problems.append(Problem("require", what, "require another model, too, such as k-anonymity."))
     for number, spec in enumerate(policy.require):
         where = f"require.{number}"
         column = getattr(spec, "column", None)
@@ -96,6 +100,9 @@ def unfit(policy: Policy) -> list[Problem]:
             problems += _wrong_column(f"{where}.column", spec.column, policy, "quasi")
             if column in policy.columns and policy.columns[spec.column].kind != "items":
                 problems.append(Problem(f"{where}.column", f"'{column}' is not of kind: items."))
+        elif isinstance(spec, UniquenessSpec):
+            for name in [] if spec.columns == "released" else spec.columns:
+                problems += _wrong_column(f"{where}.columns", name, policy, "quasi", "insensitive", "sensitive")
         elif isinstance(spec, AlphaGammaSpec):
             problems += _wrong_column(f"{where}.column", spec.column, policy, "sensitive", "quasi")
         elif column is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from sudare.errors import ParameterError, Problem
 
@@ -219,6 +219,24 @@ class AlphaGammaSpec(_Requirement):
         return self
 
 
+class UniquenessSpec(_Requirement):
+    """At most a share of the released records is unique in what some columns show, or all that are released."""
+
+    model: Literal["uniqueness"]
+    most: Annotated[_Real, Field(ge=0, lt=1)]
+    columns: Literal["released"] | list[str] = "released"
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        listed = isinstance(value, list) and bool(value) and all(isinstance(name, str) for name in value)
+        if value != "released" and not listed:
+            raise ValueError("columns is a list of names, or the word released for all columns that are released")
+        if listed and len(set(value)) < len(value):
+            raise ValueError("columns names a column twice")
+        return value
+
+
 RequirementSpec = (
     KAnonymitySpec
     | LDiversitySpec
@@ -229,6 +247,7 @@ RequirementSpec = (
     | KmAnonymitySpec
     | PkAnonymitySpec
     | AlphaGammaSpec
+    | UniquenessSpec
 )
 MODEL_NAMES: tuple[str, ...] = tuple(
     get_args(spec.model_fields["model"].annotation)[0] for spec in get_args(RequirementSpec)
