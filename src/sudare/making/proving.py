@@ -26,8 +26,8 @@ from sudare.audit.scattered import (
 )
 from sudare.audit.sources import Release
 from sudare.audit.uniqueness import joined, look, parted
-from sudare.engines.singles import single_on
 from sudare.engines.spark import Parcel, Spark, keys_for
+from sudare.engines.spark_singles import single_on
 from sudare.errors import UnsupportedError
 from sudare.policy import Policy
 

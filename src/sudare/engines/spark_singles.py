@@ -1,0 +1,68 @@
+"""Records that are alone, counted on Spark as :mod:`sudare.engines.singles` counts them in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sudare.engines.singles import AT_ONCE, Single
+from sudare.engines.spark_errors import speaking
+
+if TYPE_CHECKING:
+    from sudare.engines.spark import Spark
+
+
+def single_on(
+    spark: Spark, frame: Any, sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]
+) -> list[Single]:
+    """Count on Spark; single columns are counted together, as many as fit into one pass."""
+    found: dict[tuple[str, ...], Single] = {}
+    alone = [tuple(names) for names in sets if len(names) == 1 and of is None]
+    for first in range(0, len(alone), AT_ONCE):
+        found |= _each_on(spark, frame, [name for (name,) in alone[first : first + AT_ONCE]])
+    for names in sets:
+        if tuple(names) not in found:
+            found[tuple(names)] = _together_on(spark, frame, list(names), of, list(within))
+    return [found[tuple(names)] for names in sets]
+
+
+def _each_on(spark: Spark, frame: Any, names: Sequence[str]) -> dict[tuple[str, ...], Single]:
+    from pyspark.sql import functions as made
+
+    names = list(dict.fromkeys(names))
+    with speaking():
+        given = spark.positions(frame, names)
+        columns = list(given.columns)
+        groups = given.groupingSets([[column] for column in columns], *columns).agg(
+            made.grouping_id(*columns).alias("mark"), made.count(made.lit(1)).alias("n")
+        )
+        once = made.sum(made.when(made.col("n") == 1, 1).otherwise(0))
+        lines = spark.ask(
+            lambda: groups.groupBy("mark").agg(made.count(made.lit(1)).alias("d"), once.alias("a")).toArrow()
+        ).to_pylist()
+    told = {int(line["mark"]): (int(line["d"]), int(line["a"])) for line in lines}
+    every = (1 << len(names)) - 1  # a bit is set for each column that a group is not of, the last column's is the least
+    return {(name,): told.get(every ^ (1 << (len(names) - 1 - at)), (0, 0)) for at, name in enumerate(names)}
+
+
+def _together_on(spark: Spark, frame: Any, names: list[str], of: str | None, within: list[str]) -> Single:
+    from pyspark.sql import functions as made
+
+    wanted = list(dict.fromkeys([*names, *(within if of is not None else ()), *([] if of is None else [of])]))
+    with speaking():
+        given = spark.positions(frame, wanted)
+        cell = dict(zip(wanted, given.columns, strict=True))
+        keys = [cell[name] for name in names]
+        count = made.count(made.lit(1))
+        if of is None:
+            groups = given.groupBy(*keys).agg(count.alias("n"), count.alias("p"))
+        else:
+            who = cell[of]
+            values = made.count_distinct(made.col(who)) + made.when(made.count(who) < count, 1).otherwise(0)
+            parts = list(dict.fromkeys([*keys, *(cell[name] for name in within)]))
+            groups = given.groupBy(*parts).agg(count.alias("n"), values.alias("p"))
+            if within:
+                groups = groups.groupBy(*keys).agg(made.sum("n").alias("n"), made.max("p").alias("p"))
+        kept = made.sum(made.when(made.col("p") == 1, made.col("n")).otherwise(0))
+        [line] = spark.ask(lambda: groups.agg(count.alias("d"), kept.alias("a")).toArrow()).to_pylist()
+    return int(line["d"]), int(line["a"] or 0)
