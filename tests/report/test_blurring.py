@@ -2,11 +2,13 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.describing.axes import Axis, cut
 from sudare.describing.blurring import Crowd, merged, threshold
+from sudare.describing.ranks import ranked
 from sudare.describing.scales import before, scale_of
 from sudare.policy import Policy
 from sudare.table import encode_column
@@ -81,7 +83,72 @@ def test_parts_of_categories_hold_a_crowd(cells, least):
     scale = scale_of(found, counts, Crowd(len(cells), least))
     if scale is None:
         return
-    assert np.all(np.bincount(scale.of_code[found.codes], minlength=len(scale)) >= least)
+    part = scale.of_code[found.codes]
+    assert np.all(np.bincount(part[part >= 0], minlength=len(scale)) >= least)
+    assert np.count_nonzero(part < 0) < least
+    assert scale.few == bool(np.any(part < 0))
+
+
+def test_three_unknown_do_not_make_half_of_all_people_vanish():
+    cells = ["Female"] * 540 + ["Male"] * 460 + ["Unknown"] * 3
+    found = column(pa.array(cells))
+    counts = np.bincount(found.codes, minlength=found.size)
+    scale = scale_of(found, counts, Crowd(len(cells), 5))
+    assert scale.labels == ["Female", "Male"]
+    assert scale.few
+    assert before(scale, found, Crowd(len(cells), 5)) == [round(545 / 1005, 6), round(460 / 1005, 6)]
+
+
+@given(st.integers(1, 4), st.integers(20, 200), st.integers(20, 200))
+def test_how_many_are_not_shown_does_not_follow_from_what_is(few, women, men):
+    """Whoever knows the number of all records finds the same shares whichever way they are divided."""
+    crowd = Crowd(women + men + few, 5)
+    told = []
+    for unknown in (few, 0):
+        cells = ["f"] * (women + few - unknown) + ["m"] * men + ["u"] * unknown
+        found = column(pa.array(cells))
+        scale = scale_of(found, np.bincount(found.codes, minlength=found.size), crowd)
+        told.append(dict(zip(scale.labels, before(scale, found, crowd), strict=True)))
+    assert women < men or told[0] == told[1]
+
+
+def test_many_records_of_few_people_are_not_missed_in_a_sum():
+    people = np.array([0] * 50 + list(range(1, 101)))
+    found = column(pa.array(["rare"] * 50 + ["a"] * 60 + ["b"] * 40))
+    scale = scale_of(found, np.bincount(found.codes, minlength=found.size), Crowd(150, 5, people))
+    assert scale.labels == ["a", "all other values"]
+    assert not scale.few
+
+
+def test_bands_stand_in_their_order():
+    bands = [f"[{10 * number}-{10 * number + 10})" for number in range(10)]
+    cells = [band for place, band in enumerate(bands) for _ in range(10 + 7 * place % 40)] + [None] * 20
+    found = column(pa.array(cells), "categorical")
+    scale = scale_of(found, np.bincount(found.codes, minlength=found.size), Crowd(len(cells), 5))
+    assert scale.labels == [*bands, "(missing)"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["<18", "18-24", "25-64", "65+"],
+        ["under 5", "5 to 9", "10 to 19", "20 and more"],
+        ["[0-25)", "[25-50)", "[100-125)", ">200"],
+        ["1", "2", "10"],
+        ["-5", "0.5", "1,5"],
+        ["18 – 30 years", "31 – 40 years", "über 40"],
+    ],
+)
+def test_bands_and_numbers_have_an_order(labels):
+    mixed = labels[::-1]
+    assert [mixed[place] for place in ranked(mixed)] == labels
+
+
+def test_other_categories_have_the_order_that_is_given_or_none():
+    assert ranked(["NO", ">30", "<30"]) is None
+    assert ranked(["severe", "mild"], ["mild", "moderate", "severe"]) == [1, 0]
+    assert ranked(["severe", "odd"], ["mild", "moderate", "severe"]) is None
+    assert ranked([]) is None
 
 
 def test_people_count_once_however_many_records_they_have():

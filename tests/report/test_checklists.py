@@ -166,3 +166,65 @@ def test_open_rules_have_a_line_to_sign():
     report = report_on(POLICY, table())
     part = report.html.partition('id="checklists"')[2]
     assert part.count('class="verdict judge"') + 4 == part.count('class="sign"')
+
+
+def numbered(name, numbers, role="insensitive", **more):
+    """Return what a report knows of a release of visits with a number each."""
+    data = pa.table({"age": [20 + n % 40 for n in range(len(numbers))], name: numbers})
+    columns = {"age": {"role": "quasi"}, name: {"role": role, **({"kind": "numeric"} if role == "quasi" else {})}}
+    return figures(columns, data=data, **more)
+
+
+IDS = [7_000_003 + 1_117 * n for n in range(400)]
+
+
+@pytest.mark.parametrize("name", ["patient_nbr", "pat_no", "case_no", "fallnummer", "hospital_number", "encounter"])
+def test_numbers_of_records_that_are_released_are_not_met(name):
+    item = safe_harbor(numbered(name, IDS))[7]
+    assert item.rule == "8. Medical record numbers"
+    assert item.verdict == UNMET
+    assert name in item.seen
+
+
+@pytest.mark.parametrize("name", ["foo", "wert", "x1"])
+def test_numbers_that_few_share_are_looked_at_whatever_their_name(name):
+    found = safe_harbor(numbered(name, IDS))
+    for place in (6, 7, 8, 9, 17):
+        assert found[place].verdict == JUDGE
+        assert f"{name}: released as it was, and few records share a value of it" in found[place].seen
+    assert name in appi(numbered(name, IDS))[2].seen
+    assert appi(numbered(name, IDS))[2].verdict == JUDGE
+
+
+@pytest.mark.parametrize(("ends", "verdict"), [(True, UNMET), (False, JUDGE)])
+def test_ends_of_ranges_that_are_somebodys_number_are_not_met(ends, verdict):
+    found = numbered("patient_nbr", IDS, "quasi")
+    column = next(column for column in found["columns"] if column["name"] == "patient_nbr")
+    column["ends"] = ends
+    assert safe_harbor(found)[7].verdict == verdict
+
+
+def test_numbers_that_many_share_are_met():
+    found = numbered("stage", [1 + n % 4 for n in range(400)])
+    assert safe_harbor(found)[7].verdict == MET
+    assert "by its name or its values" in safe_harbor(found)[7].seen
+
+
+def test_new_numbers_of_people_are_met_and_said():
+    data = pa.table({"age": [20 + n % 40 for n in range(400)], "patient_nbr": [IDS[n // 2] for n in range(400)]})
+    columns = {"age": {"role": "quasi"}, "patient_nbr": {"role": "subject"}}
+    found = safe_harbor(figures(columns, [{"model": "k-anonymity", "k": 5, "count": "subjects"}], data))
+    assert found[7].verdict == MET
+    assert "as new numbers: patient_nbr" in found[7].seen
+
+
+@pytest.mark.parametrize("name", ["admission_type_id", "discharge_disposition_id", "admission_source_id", "death_code"])
+def test_an_id_is_not_called_a_date(name):
+    found = numbered(name, [1 + n % 4 for n in range(400)])
+    assert name not in safe_harbor(found)[2].seen
+
+
+@pytest.mark.parametrize("name", ["admission_date", "age_group", "birth_code", "admitted", "day_of_death"])
+def test_what_may_be_a_date_or_an_age_is(name):
+    found = numbered(name, [f"{1 + n % 4}." for n in range(400)])
+    assert name in safe_harbor(found)[2].seen

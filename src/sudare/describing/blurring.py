@@ -3,7 +3,8 @@
 The threshold t is the largest k that the policy asks for; 10 if it asks for none, and never less than 3.
 
 1. A value, or a bin of numbers, that fewer than t records (people, where the policy says who a record is about) have is
-   not shown by itself. It is merged with others until there are t.
+   not shown by itself. It is merged with others until there are t. If all such values of a column together have fewer
+   than t records, nothing is merged with them: they are not shown, and count for the most frequent value.
 2. Counts of the data are rounded to multiples of t. So what a release shows of the same column, which is exact, cannot
    be subtracted from it to find the few records that were left out.
 3. A count above nothing and below t is told as such, and by no number.

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.describing.axes import kind_of
+from sudare.describing.axes import Axis, kind_of, places_of
 from sudare.describing.belonging import HINT, Pair
 from sudare.describing.blurring import Crowd
 from sudare.describing.cells import GENERAL, HIDDEN, SINGLE, Shown, nodes_of, read_generalized, read_untouched, texts_of
@@ -45,6 +45,7 @@ class Described:
             "name": name, "role": self.pair.policy.columns[name].role, "treatment": "untouched", "kind": "other",
             "notes": ["Holds values of a kind that this report does not describe."], "parts": None, "distance": None,
             "shares": None, "finest": None, "old": "none", "rare": True, "width": None, "general": False, "exact": True,
+            "unique": True, "ends": False, "whole": False,
         }  # fmt: skip
 
     def _described(self, name: str) -> dict[str, Any]:
@@ -56,9 +57,10 @@ class Described:
         kind = kind_of(column)
         if kind == "category" and is_free_text(column, counts, self.crowd.rows):
             kind = "text"
-        scale = None if kind == "text" else scale_of(column, counts, self.crowd)
+        scale = None if kind == "text" else scale_of(column, counts, self.crowd, spec.order)
         shown = self._read(name, column, scale)
         about |= {"kind": kind, "parts": None, "distance": None, "shares": self._shares(name, shown)}
+        about |= self._leads(name, column, shown)
         if shown is not None:
             self.shown[name] = shown
             about |= self._figures(name, kind, column, shown)
@@ -77,6 +79,10 @@ class Described:
             about["distance"] = round(sum(abs(a - b) for a, b in zip(earlier, later, strict=True)) / 2, 4)
         if column.missing and scale.missing < 0 and kind != "category":
             about["notes"].append(f"Fewer than {self.crowd.least} records miss this value; they are not shown.")
+        if scale.few:
+            about["notes"].append(
+                f"Fewer than {self.crowd.least} records have any other value, or none; they are not shown."
+            )
         return about
 
     def _treatment(self, name: str) -> str:
@@ -164,6 +170,25 @@ class Described:
             "general": bool(np.any(used & (shown.form == GENERAL))),
             "exact": bool(np.any(used & (shown.form == SINGLE))),
         }  # fmt: skip
+
+    def _leads(self, name: str, column: Column, shown: Shown | None) -> dict[str, Any]:
+        """Return whether released values lead to people, whatever the column is called; told by yes and no alone.
+
+        ``unique`` says that most records hold values of their own or of few, and that the values leave in some form;
+        ``ends`` that ranges begin or end at such a value. ``whole`` says that they are whole numbers, as ids are.
+        """
+        size = len(column.values)
+        few = self.crowd.heads(column.codes, column.size)[:size] < self.crowd.least
+        counts = np.bincount(column.codes, minlength=column.size)[:size]
+        mostly = bool(2 * counts[few].sum() > counts.sum())
+        whole = kind_of(column) == "number" and Axis.of(column).whole
+        if self._treatment(name) != "generalized":
+            return {"unique": mostly, "ends": False, "whole": whole}
+        ends = False
+        if whole and mostly and shown is not None:
+            used = (shown.records > 0) & (shown.form != HIDDEN)
+            ends = bool(np.isin(np.append(shown.low[used], shown.high[used]), places_of(column)[few]).any())
+        return {"unique": False, "ends": ends, "whole": whole}
 
     def _why(self, kind: str, column: Column) -> str:
         if kind == "text":

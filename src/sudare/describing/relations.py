@@ -84,7 +84,8 @@ def _figures_before(column: Column, scale: Scale, rows: Ints) -> tuple[bool, Flo
     if scale.axis is not None:
         places = _within(places_of(column), scale)
         return True, np.append(places, [np.nan] * column.missing)[codes][:, None]
-    return False, np.eye(len(scale))[scale.of_code[codes]]
+    lines = np.vstack([np.eye(len(scale)), np.zeros(len(scale))])  # the last one is of what is in no part: -1
+    return False, lines[scale.of_code[codes]]
 
 
 def _figures_after(shown: Shown | None, scale: Scale, rows: Ints) -> tuple[bool, Floats] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from sudare.describing.axes import Axis, Bins, cut, kind_of
 from sudare.describing.blurring import Crowd
+from sudare.describing.ranks import ranked
 from sudare.release.texts import value_texts
 from sudare.table import Column
 
@@ -28,6 +30,7 @@ class Scale:
 
     ``of_code`` is the part of each code of the data's column, -1 where it is in none. ``others`` is the part of
     whatever has none of its own, -1 if there is no such part. ``values`` are the texts of categories, to find them by.
+    ``few`` says that some records are in no part, since they are fewer than may be shown.
     """
 
     kind: str
@@ -38,6 +41,7 @@ class Scale:
     bins: Bins | None = None
     axis: Axis | None = None
     values: pa.Array | None = None
+    few: bool = False
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -58,14 +62,14 @@ def is_free_text(column: Column, counts: Ints, rows: int) -> bool:
     return len(column.values) > FREE_TEXT or alone * 2 > rows
 
 
-def scale_of(column: Column, counts: Ints, crowd: Crowd) -> Scale | None:
+def scale_of(column: Column, counts: Ints, crowd: Crowd, order: Sequence[str] | None = None) -> Scale | None:
     """Return the parts that a column is shown in; None if nothing of it can be.
 
-    ``counts`` is how many records have each code.
+    ``counts`` is how many records have each code, ``order`` what the policy says of how categories are ranked.
     """
     if kind_of(column) != "category":
         return _numbers(column, counts, crowd)
-    return None if is_free_text(column, counts, crowd.rows) else _categories(column, counts, crowd)
+    return None if is_free_text(column, counts, crowd.rows) else _categories(column, counts, crowd, order)
 
 
 def _numbers(column: Column, counts: Ints, crowd: Crowd) -> Scale | None:
@@ -82,31 +86,54 @@ def _numbers(column: Column, counts: Ints, crowd: Crowd) -> Scale | None:
     return Scale(axis.kind, labels, of_code, -1, missing, bins, axis)
 
 
-def _categories(column: Column, counts: Ints, crowd: Crowd) -> Scale | None:
+def _categories(column: Column, counts: Ints, crowd: Crowd, order: Sequence[str] | None) -> Scale | None:
+    """Show the most frequent categories, in their own order if they have one, and all others together.
+
+    If those others are too few records to be shown, they are in no part (see `before`). Many records of too few people
+    would be missed in a sum; the smallest of the other categories joins them until there are people enough.
+    """
     heads = crowd.heads(column.codes, column.size)
-    order = np.argsort(-counts, kind="stable")
-    shown = [code for code in order.tolist() if heads[code] >= crowd.least][:MOST_CATEGORIES]
+    frequent = np.argsort(-counts, kind="stable")
+    shown = [code for code in frequent.tolist() if heads[code] >= crowd.least][:MOST_CATEGORIES]
     if not shown:
         return None
     rest = np.setdiff1d(np.arange(column.size), shown)
     left = int(crowd.heads(np.isin(column.codes, rest).astype(np.int64), 2)[1]) if len(rest) else 0
-    while 0 < left < crowd.least and shown:  # the rest must be a crowd, too: the smallest of the others joins it
+    few = bool(len(rest)) and 0 < int(counts[rest].sum()) < crowd.least
+    while not few and 0 < left < crowd.least and shown:
         left = crowd.together(left, int(heads[shown.pop()]))
     if not shown:
         return None
     texts = value_texts(column)
     names = [*texts.to_pylist(), *([MISSING] if column.missing else [])]
-    others = len(shown) if len(shown) < column.size else -1
+    shown = _in_order(shown, names, order)
+    others = len(shown) if left and not few else -1
     of_code = np.full(column.size, others, dtype=np.int64)
     of_code[shown] = np.arange(len(shown))
     labels = [names[code] for code in shown] + ([OTHERS] if others >= 0 else [])
     missing = int(of_code[column.missing_code]) if column.missing else -1
-    return Scale("category", labels, of_code, others, missing, values=texts)
+    return Scale("category", labels, of_code, others, missing, values=texts, few=few)
+
+
+def _in_order(shown: list[int], names: Sequence[str], order: Sequence[str] | None) -> list[int]:
+    """Return categories in their own order, those that are missing last; by frequency if they have none."""
+    there = [code for code in shown if names[code] != MISSING]
+    places = ranked([names[code] for code in there], order)
+    if places is None:
+        return shown
+    return [there[place] for place in places] + [code for code in shown if names[code] == MISSING]
 
 
 def before(scale: Scale, column: Column, crowd: Crowd) -> list[float]:
-    """Return the blurred share of the data's records in each part, of those that are in one."""
+    """Return the blurred share of the data's records in each part, of those that are in one.
+
+    Records that are too few to be shown count for the most frequent part, where they make no difference: parts that
+    left them out would fall short of all records by their number.
+    """
     part = scale.of_code[column.codes]
     counts = crowd.records(part[part >= 0], len(scale))
+    left = int(np.count_nonzero(part < 0))
+    if left < crowd.least:
+        counts[int(np.argmax(counts))] += left
     shown = np.array([crowd.rounded(count) for count in counts.tolist()], dtype=np.float64)
     return [round(share, 6) for share in (shown / max(shown.sum(), 1.0)).tolist()]

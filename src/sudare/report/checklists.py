@@ -1,18 +1,31 @@
 """Checklists of rules that reviewers ask for, filled where a tool can and left open where a person has to judge.
 
-Columns are matched with identifiers by their names, kinds and roles. That finds what is named as what it is, and
-nothing else: every list ends with a line to be signed by somebody who knows the data.
+Columns are matched with identifiers by their names, kinds and roles, and by their values as far as these lead to
+people: a column of which few records share each value may be a number of any kind. That finds what is named as what it
+is, and what looks like it; every list ends with a line to be signed by somebody who knows the data.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from sudare.report.drawing import plain
+from sudare.report.identifiers import (
+    ANY_OTHER,
+    BIRTH,
+    CALENDAR,
+    HARMLESS,
+    IDENTIFIERS,
+    NO_DATES,
+    NUMBERS,
+    PEOPLE,
+    SMALLER,
+    STATES,
+    hinted,
+    words_of,
+)  # fmt: skip
 from sudare.report.sections import Section, paragraph, table
 
 Found = Mapping[str, Any]
@@ -29,59 +42,6 @@ class Item:
     verdict: str
 
 
-IDENTIFIERS: Sequence[tuple[str, str]] = (
-    (
-        "Names",
-        "name surname firstname lastname forename nickname initials vorname nachname prenom apellido 氏名 名前 姓名",
-    ),
-    (
-        "Geographic subdivisions smaller than a state",
-        "zip zipcode postal postcode plz city town village street address addr county district municipality commune "
-        "precinct parish borough tract geocode region prefecture "
-        "location latitude longitude lat lon adresse strasse ort wohnort ville direccion ciudad "
-        "住所 郵便番号 市区町村 市町村",
-    ),
-    (
-        "Dates (but years) directly related to an individual, and ages over 89",
-        "date birth born dob birthday admission admitted discharge discharged death died day month age geburtsdatum "
-        "geburtstag alter datum naissance edad 生年月日 誕生日 年齢 入院 退院 死亡 日付",
-    ),
-    ("Telephone numbers", "phone telephone tel mobile cellphone telefon handy telefono movil 電話 携帯"),
-    ("Fax numbers", "fax ファックス"),
-    ("E-mail addresses", "email mail mailaddress courriel correo メール"),
-    ("Social security numbers", "ssn socialsecurity nino nir sozialversicherungsnummer マイナンバー 個人番号"),
-    ("Medical record numbers", "mrn medicalrecord chart recordnumber patientid patientno カルテ 診察券"),
-    (
-        "Health plan beneficiary numbers",
-        "beneficiary insurance insuranceid memberid policyno nhs medicare versicherungsnummer "
-        "保険証 被保険者 保険者番号",
-    ),
-    ("Account numbers", "account acct iban bankaccount creditcard cardnumber konto kontonummer 口座 カード番号"),
-    ("Certificate and license numbers", "license licence certificate permit fuehrerschein permis 免許"),
-    (
-        "Vehicle identifiers and serial numbers, license plates",
-        "vehicle vin plate licenseplate numberplate kennzeichen ナンバープレート 車両番号",
-    ),
-    ("Device identifiers and serial numbers", "device deviceid serial serialnumber imei imsi 端末"),
-    ("Web addresses (URLs)", "url website homepage link"),
-    ("IP addresses", "ip ipaddress"),
-    ("Biometric identifiers", "fingerprint biometric voice retina iris dna genome 指紋"),
-    ("Full-face photographs and comparable images", "photo picture portrait image face 顔写真"),
-    (
-        "Any other unique identifying number, characteristic or code",
-        "id uuid guid identifier key passport nationalid personalid studentid encounter ausweis "
-        "識別子 番号 旅券 パスポート",
-    ),
-)
-"""The eighteen identifiers of HIPAA's Safe Harbor, with words in names of columns that hint at each."""
-
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
-_STATES = frozenset(["state", "country", "nation", "land", "pays", "pais"])
-_SMALLER = "city zip zipcode postal postcode street county district municipality town village commune precinct"
-_BIRTH = "birth born dob birthday geburtsdatum geburtstag naissance 生年月日 誕生日"
-_HARMLESS = frozenset(["drug", "disease", "diagnosis", "product", "admission", "type", "test"])
-
-
 KNOWLEDGE = Item(
     "No actual knowledge, 164.514(b)(2)(ii): nobody here knows how to recognise a person by what is left",
     "A tool cannot know. Without this, removing the eighteen is not enough.",
@@ -90,23 +50,12 @@ KNOWLEDGE = Item(
 """The second condition of Safe Harbor."""
 
 
-def words_of(name: str) -> frozenset[str]:
-    """Return the words in a column's name, neighbours also joined."""
-    parts = [part.lower() for part in _WORD.findall(name)]
-    return frozenset([*parts, *(first + second for first, second in pairwise(parts))])
-
-
-def hinted(name: str, hints: str) -> bool:
-    """Say whether a column's name holds one of some words; those of unspaced scripts are looked for inside it."""
-    own = words_of(name)
-    return any(hint in own if hint.isascii() else hint in name for hint in hints.split())
-
-
 def checklists(found: Found) -> Section:
     """Return the section of all checklists."""
     lists = [
         ("HIPAA Safe Harbor: the eighteen identifiers",
-         "45 CFR 164.514(b)(2). Columns are recognised by their names, kinds and roles alone.",
+         "45 CFR 164.514(b)(2). Columns are recognised by their names, kinds and roles, and numbers also by values "
+         "that few records share.",
          [*safe_harbor(found), KNOWLEDGE]),
         ("EMA policy 0070: a threshold of 0.09",
          "Publication of clinical data: the largest risk that a participant is recognised stays at or below 0.09. That "
@@ -144,11 +93,15 @@ def _list(title: str, about: str, items: Sequence[Item]) -> str:
 def safe_harbor(found: Found) -> list[Item]:
     """Return the eighteen identifiers, each with what is known of columns that look like it."""
     released = {column["name"]: column for column in found["columns"]}
+    numbered = [column["name"] for column in found["policy"]["columns"] if column["role"] == "subject"]
     items = []
     for number, (rule, hints) in enumerate(IDENTIFIERS, 1):
-        kept_back = [name for name in found["withheld"] if hinted(name, hints)]
+        kept_back = [name for name in found["withheld"] if hinted(name, hints) or (number == 8 and _who(name))]
+        anew = [name for name in numbered if hinted(name, hints) or number in (8, ANY_OTHER)]
         there = [column for name, column in released.items() if _looks_like(column, name, number, hints)]
-        items.append(Item(f"{number}. {rule}", *_verdict(number, there, kept_back, _texts(found))))
+        away = f"Not released: {', '.join(kept_back)}. " if kept_back else ""
+        away += f"Not released, or as new numbers: {', '.join(anew)}. " if anew else ""
+        items.append(Item(f"{number}. {rule}", *_verdict(number, there, away, _texts(found))))
     return items
 
 
@@ -162,31 +115,54 @@ def _texts(found: Found) -> list[str]:
 
 
 def _looks_like(column: Found, name: str, number: int, hints: str) -> bool:
-    if number == 2 and words_of(name) & _STATES and not hinted(name, _SMALLER):
+    if number == 2 and words_of(name) & STATES and not hinted(name, SMALLER):
         return False
     if number == 3 and column["kind"] == "date":
+        return True
+    if number == 3 and words_of(name) & NO_DATES and not hinted(name, CALENDAR):
+        return False  # the kind of an admission is not its day
+    if number in (*NUMBERS, ANY_OTHER) and _leads_to_people(column, number):
         return True
     if number == 18 and column["kind"] == "number":
         return hinted(name, "id uuid guid identifier passport")
     if number in (1, 18):  # "id" and "name" are part of many a harmless name
-        return hinted(name, hints) and not words_of(name) & _HARMLESS
+        return hinted(name, hints) and not words_of(name) & HARMLESS
     return hinted(name, hints)
 
 
-def _verdict(number: int, there: Sequence[Found], kept_back: Sequence[str], texts: Sequence[str]) -> tuple[str, str]:
-    away = f"Not released: {', '.join(kept_back)}. " if kept_back else ""
+def _who(name: str) -> bool:
+    """Say whether a name is that of a person or a visit, and of nothing else."""
+    own = words_of(name)
+    return bool(own) and own <= PEOPLE
+
+
+def _leads_to_people(column: Found, number: int) -> bool:
+    """Say whether a column's values may be numbers of people: few records share each, or an end of a range does so."""
+    if column["kind"] in ("date", "time", "duration", "text", "items", "other"):  # judged elsewhere
+        return False
+    if column["kind"] == "number" and not column.get("whole"):
+        return number == ANY_OTHER and bool(column.get("unique"))
+    return bool(column.get("unique") or column.get("ends"))
+
+
+def _verdict(number: int, there: Sequence[Found], away: str, texts: Sequence[str]) -> tuple[str, str]:
     if not there:
-        seen = f"{away}{'No other' if kept_back else 'No'} column of the release looks like one"
+        by_values = ", by its name or its values" if number in (*NUMBERS, ANY_OTHER) else ""
+        seen = f"{away}{'No other' if away else 'No'} column of the release looks like one"
         if texts:
             return f"{seen} by its name. Is there one in the text of {', '.join(texts)}?", JUDGE
-        return f"{seen}.", MET
+        return f"{seen}{by_values}.", MET
     told, verdicts = [], []
     for column in there:
-        said, verdict = _dated(column) if number == 3 else _placed(column) if number == 2 else _coded(column)
+        if number in (2, 3):
+            said, verdict = _dated(column) if number == 3 else _placed(column)
+        else:
+            named = hinted(column["name"], IDENTIFIERS[number - 1][1]) or (number == 8 and _who(column["name"]))
+            said, verdict = _coded(column, named)
         told.append(f"{column['name']}: {said}")
         verdicts.append(verdict)
     worst = next(each for each in (UNMET, JUDGE, MET) if each in verdicts)
-    if worst == MET and texts:
+    if worst != UNMET and texts:
         told.append(f"Is there one in the text of {', '.join(texts)}?")
         worst = JUDGE
     return away + " ".join(told), worst
@@ -200,7 +176,7 @@ def _dated(column: Found) -> tuple[str, str]:
         finest = column.get("finest")
         if finest is None:
             return "no date is shown.", MET
-        if finest == "year" and hinted(column["name"], _BIRTH):
+        if finest == "year" and hinted(column["name"], BIRTH):
             return "released by years at the finest. Does no year tell an age above 89?", JUDGE
         if finest == "year":
             return "released by years at the finest.", MET
@@ -224,7 +200,15 @@ def _placed(column: Found) -> tuple[str, str]:
     ), JUDGE
 
 
-def _coded(column: Found) -> tuple[str, str]:
+def _coded(column: Found, named: bool) -> tuple[str, str]:
+    """Judge what may be a number of a person, by its name, its values or both."""
+    rare = "few records share a value of it" if column.get("unique") else ""
+    if column.get("ends"):
+        rare = "ranges of it begin or end at values that few records share"
+    if named and rare:
+        return f"{_shown(column)}. Its name looks like an identifier, and {rare}.", UNMET
+    if rare:
+        return f"{_shown(column)}, and {rare}: is it one?", JUDGE
     return f"{_shown(column)}. Its name looks like an identifier: is it one?", JUDGE
 
 
@@ -349,7 +333,12 @@ def appi(found: Found) -> list[Item]:
     telling = [
         name for name in as_they_came if any(hinted(name, IDENTIFIERS[place][1]) for place in (0, 1, 3, 4, 5, 16))
     ]
-    numbered = [name for name in as_they_came if hinted(name, IDENTIFIERS[17][1])]
+    numbered = [
+        column["name"]
+        for column in columns
+        if (column["treatment"] == "untouched" and hinted(column["name"], IDENTIFIERS[17][1]))
+        or (column.get("whole") and _leads_to_people(column, ANY_OTHER))
+    ]
     texts = _texts(found)
     changed = [column["name"] for column in columns if column["treatment"] != "untouched"]
     names = f"Not released: {', '.join(withheld)}." if withheld else "The policy names no identifier."
@@ -363,7 +352,7 @@ def appi(found: Found) -> list[Item]:
     else:
         link = "No column with the role of a subject is in the release."
     if numbered:
-        link += f" Released as they were, and named like a code: {', '.join(numbered)}."
+        link += f" Released, and named like a code or with values that few share: {', '.join(numbered)}."
     if telling or texts:
         names += f" Released as they were, and may name somebody: {', '.join(dict.fromkeys([*telling, *texts]))}."
     odd = f"{told}."
