@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from sudare import engines, hierarchies
 from sudare import memory as sizes
-from sudare.audit import AuditReport, audit_release
+from sudare.audit import AuditReport, Told
 from sudare.checking import Seen, check_classes, chosen_method, seen_by
 from sudare.engines import shown_place as shown_place
 from sudare.errors import (
-    AuditFailedError,
     ParameterError,
     PolicyError,
     Problem,
@@ -23,7 +21,7 @@ from sudare.errors import (
     UnsupportedError,
     did_you_mean,
 )
-from sudare.making import Asked, counted, make, requirements_of
+from sudare.making import Asked, make, requirements_of
 from sudare.methods import METHODS
 from sudare.models import Requirements
 from sudare.plan import Plan
@@ -32,7 +30,7 @@ from sudare.progress import Listener, silent
 from sudare.reading import Data, Unseen, encoder
 from sudare.reading import encode as encode  # both are of use by themselves, to whoever measures
 from sudare.reading import read as read
-from sudare.release import certificate_path, check_folder, private_folder, second_table
+from sudare.release import check_folder, private_folder, second_table
 from sudare.table import Partition, Recoding, Table, height
 
 if TYPE_CHECKING:
@@ -343,62 +341,27 @@ def audit(
     release: Data,
     policy: Policy | Mapping[str, Any] | str | Path,
     *,
+    method: str | None = None,
+    other_policy: bool = False,
     progress: Callable[[str], None] | None = None,
     engine: str | None = None,
     master: str | None = None,
 ) -> AuditReport:
     """Prove a release again, from the file alone (any tool may have made it).
 
-    Where a certificate stands beside the file, the file must also be the one it speaks of. With the ``engine`` "spark"
-    the release is a folder of Parquet files, a table of Spark or a DataFrame, and is proven there.
+    Where a certificate stands beside the file, the file must also be the one it speaks of, and everything in it that
+    can be found anew has to be as it is found; the report tells what is only claimed. How a release is proven follows
+    from the policy's method, or from ``method``, if that made it; never from the certificate. A certificate of another
+    policy is a failure, unless ``other_policy`` says that it may be. With the ``engine`` "spark" the release is a
+    folder of Parquet files, a table of Spark or a DataFrame, and is proven there.
     """
     checked = load_policy(policy)
-    if _on_spark(release, engine):
-        return _audit_on_spark(release, checked, progress, master)
-    found = engines.find_place(release)
-    if found is not None:
-        with engines.open_database(found) as database:
-            table = counted(database, found, found.shown)
-            return audit_release(table, checked, certificate=database.certificate(found), progress=progress)
-    if not isinstance(release, str | Path):
-        return audit_release(engines.adopt(release)[0], checked, progress=progress)
-    path = Path(release)
-    return audit_release(path, checked, certificate=_certificate_of(path), progress=progress)
+    if method is not None:
+        chosen_method(checked, method)
+    from sudare.auditor import audit_of
 
-
-def _audit_on_spark(
-    release: Data, policy: Policy, progress: Callable[[str], None] | None, master: str | None
-) -> AuditReport:
-    from sudare.engines.spark import Spark, beside, is_path
-    from sudare.making.proving import prove
-    from sudare.making.spread_targets import certificate_there
-
-    named = isinstance(release, str | Path)
-    certificate: Mapping[str, Any] | None = None
-    with Spark.of(release, master) as spark:
-        frame = spark.open(release)
-        if engines.find_remote(release):
-            certificate = certificate_there(spark, str(release))
-        elif named and is_path(str(release)):
-            certificate = _certificate_of(Path(release))
-        elif named:
-            certificate = json.loads(spark.noted(beside(str(release), engines.CERTIFICATE)) or "null")
-        where = str(release) if named else "release"
-        return prove(spark, frame, where, policy, certificate=certificate, say=progress or (lambda _: None)).report
-
-
-def _certificate_of(path: Path) -> Mapping[str, Any] | None:
-    """Return the certificate that stands beside a file, if there is one."""
-    paper = certificate_path(path)
-    if not paper.exists():
-        return None
-    try:
-        certificate = json.loads(paper.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise AuditFailedError(Problem(paper.name, "is not a certificate that can be read.")) from None
-    if not isinstance(certificate, Mapping):
-        raise AuditFailedError(Problem(paper.name, "is not a certificate."))
-    return certificate
+    told = Told(method=method, other_policy=other_policy)
+    return audit_of(release, checked, told, spark=_on_spark(release, engine), master=master, progress=progress)
 
 
 def estimate(

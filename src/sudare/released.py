@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,14 +169,16 @@ def load_certificate(release: Path) -> Mapping[str, Any]:
     """Return the certificate beside a release, or raise DataError."""
     paper = certificate_path(release)
     try:
-        certificate = json.loads(paper.read_text(encoding="utf-8"))
+        certificate = engines.parse_certificate(paper.read_text(encoding="utf-8"))
     except FileNotFoundError:
         hint = "keep both files together: it tells how the release was made, which estimates rest on."
         raise DataError(Problem(paper.name, "the certificate of this release is not there.", hint)) from None
     except (OSError, ValueError):
+        certificate = None
+    if certificate is None:
         raise DataError(Problem(paper.name, "is not a certificate that can be read.")) from None
     _check_certificate(certificate, paper.name)
-    return dict(certificate)
+    return certificate
 
 
 def _check_certificate(certificate: Any, place: str) -> None:

@@ -40,6 +40,7 @@ ROOMS = {
     "making": TABLE
     | {"audit", "checking", "engines", "hierarchies", "making", "memory", "methods", "metrics", "models", "policy"}
     | {"pram", "reading", "release"},
+    "auditor": {"audit", "engines", "errors", "making", "policy", "reading", "release"},
     "plan": {"errors", "hierarchies", "policy"},
     "audit": {"errors", "policy", "audit"},
     "draft": TABLE | {"policy", "draft"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import random
 
@@ -16,7 +15,7 @@ from sudare.audit.transitions import Full, read_matrix, read_rows
 from sudare.errors import AuditFailedError
 from sudare.policy import Policy
 
-from .tables import write
+from .tables import paper, write
 
 ILL = ["no", "yes", "perhaps"]
 ZONES = ["a", "b", "c"]
@@ -477,8 +476,5 @@ method:
             "ill": {"values": ["no", "yes"], "matrix": {"p": 0.2}},
         }
     }
-    certificate = {
-        "method": {"name": "pram"}, "mechanism": facts, "rows_out": 1000, "policy_sha256": policy.sha256,
-        "release_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-    }  # fmt: skip
+    certificate = json.loads(json.dumps(paper(path, policy, mechanism=facts)))
     audit_release(path, policy, certificate=certificate).raise_if_failed()

@@ -12,7 +12,7 @@ import pytest
 from sudare.audit import audit_release
 from sudare.errors import AuditFailedError
 
-from .tables import policy, write
+from .tables import paper, policy, write
 
 HEADER = ["zone", "age", "illness"]
 ILLNESSES = ["flu", "ulcer", "cancer"]
@@ -31,12 +31,8 @@ def rows():
 
 
 def certificate(path, **changes):
-    said = {
-        "release_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "rows_out": 12,
-        "policy_sha256": PROMISES.sha256,
-    }
-    return said | changes
+    said = paper(path, PROMISES, **changes)
+    return said | {"loss": said["loss"] | {"discernibility": 36.0}}
 
 
 def broken(report):
@@ -51,7 +47,9 @@ def test_the_release_as_written_passes(tmp_path):
     assert report.release_sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     report.raise_if_failed()
     said = report.to_dict()
-    assert list(said) == ["passed", "rows", "classes", "guarantees", "release_sha256", "problems", "seconds"]
+    assert list(said) == [
+        "passed", "rows", "classes", "guarantees", "warnings", "release_sha256", "problems", "seconds", "certificate",
+    ]  # fmt: skip
     assert json.loads(json.dumps(said, allow_nan=False)) == said
     assert said["guarantees"][0] == {
         "model": "k-anonymity",
@@ -91,11 +89,14 @@ def test_an_identifier_left_in(tmp_path):
 
 def test_the_failure_names_models_and_numbers_but_no_values(tmp_path):
     path = write(tmp_path / "release.csv", HEADER, rows()[1:])
-    report = audit_release(path, PROMISES, certificate=certificate(path))
+    whole = write(tmp_path / "whole.csv", HEADER, rows())
+    report = audit_release(path, PROMISES, certificate=certificate(whole))
     with pytest.raises(AuditFailedError) as error:
         report.raise_if_failed()
     assert error.value.exit_code == 1
-    assert len(error.value.problems) == 4  # rows_out, k, l, t
+    assert {"certificate.rows_out", "k-anonymity", "l-diversity of 'illness'"} <= {
+        p.where for p in error.value.problems
+    }
     text = str(error.value)
     assert "k-anonymity: required 3, achieved 2. Classes that do not keep it: 1." in text
     assert "l-diversity of 'illness': required 3, achieved 2." in text
@@ -135,12 +136,22 @@ def test_what_the_certificate_leaves_out_does_not_agree(tmp_path):
         assert all("certificate" in problem for problem in report.to_dict()["problems"])
 
 
-def test_another_policy_is_noted_only(tmp_path):
+def test_another_policy_is_a_failure_unless_the_auditor_says_that_it_may_be(tmp_path):
     path = write(tmp_path / "release.csv", HEADER, rows())
-    report = audit_release(path, PROMISES, certificate=certificate(path, policy_sha256="other"))
+    said = certificate(path, policy_sha256="other", guarantees=[{"model": "of the other"}])
+    report = audit_release(path, PROMISES, certificate=said)
+    assert not report.passed
+    assert "--other-policy" in str(report.problems)
+    report = audit_release(path, PROMISES, certificate=said, other_policy=True)
     assert report.passed
     assert len(report.notes) == 1
     assert report.to_dict()["notes"] == list(report.notes)
+    assert "guarantees" in report.claimed
+    # what the release shows is compared all the same
+    said["rows_out"] = 11
+    assert not audit_release(path, PROMISES, certificate=said, other_policy=True).passed
+    del said["policy_sha256"]
+    assert not audit_release(path, PROMISES, certificate=said, other_policy=True).passed
 
 
 def test_a_table_in_memory_has_no_digest():

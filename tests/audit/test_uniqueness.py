@@ -15,6 +15,8 @@ from sudare.audit import uniqueness as counting
 from sudare.errors import DataError
 from sudare.policy import Policy
 
+from .tables import paper
+
 
 def policy(require=(), **columns):
     """A policy with two quasi-identifiers, two insensitive columns and a sensitive one."""
@@ -181,7 +183,7 @@ def test_a_certificate_that_keeps_silent_about_a_warning_is_not_that_of_the_rele
     frame = people()
     frame.to_csv(tmp_path / "release.csv", index=False)
     found = audit_release(tmp_path / "release.csv", policy())
-    whole = {"rows_out": 600, "release_sha256": found.release_sha256, "method": {"name": "top-down"}}
+    whole = paper(tmp_path / "release.csv", policy())
     told_all = [one.to_dict() for one in found.warnings]
     silent = audit_release(tmp_path / "release.csv", policy(), certificate=whole | {"warnings": []})
     assert [problem.where for problem in silent.problems if "warnings" in problem.where] == ["certificate.warnings"]

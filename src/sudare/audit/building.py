@@ -1,13 +1,12 @@
 """From the file to the classes: which records are alike, and which class and values each of them has.
 
-Two records are in one class if every released quasi-identifier is the same: a missing value equals a missing
-value and nothing else, a set equals the same set in any order. Records are grouped by their cells as they stand
-first, straight from the file: what has to be put in order then are the sets that occur, not those of all records, and
-no table as wide as the file is made.
+Two records are in one class if every released quasi-identifier is the same *as it stands*: a missing value equals a
+missing value and nothing else, and a set that is written in another order, or names an item twice, is another cell. It
+means the same, but every reader can tell the two apart: a record that writes its set otherwise is singled out by that.
+Records are grouped straight from the file: no table as wide as it is made.
 
     written   one row per way in which quasi-identifiers are written: q0, q1, ... as they stand, and n
-    set_j     one row per way in which a set of column j is written: raw (as it stands), items, n (records), and
-              first, where sets are written in several ways: the number of the one that stands for all of them
+    set_j     one row per way in which a set of column j is written: raw (as it stands), items, n (records)
     word_j    one row per way in which a value of sensitive column j is written: raw, value_id
 
 The other tables are those of :mod:`sudare.audit.classes`.
@@ -91,63 +90,30 @@ class _Build:
         return form(f"c{self.release.names.index(name)}", self.kind(name), self.policy.columns[name])
 
     def classes(self) -> int:
-        """Make ``class``, ``spelling`` and ``set_j``; return the number of records."""
+        """Make ``class`` and ``set_j``; return the number of records."""
         raws = ", ".join(f"{cell.raw} AS {alias}" for alias, cell in self.cells.items())
         counted = f"CAST({self.count} AS BIGINT) AS n"
         self.run(f"CREATE TEMP TABLE written AS SELECT {raws}, {counted} FROM {self.ways} GROUP BY ALL")
-        respelled = [alias for alias, cell in self.cells.items() if cell.shown is not None and self._sets(alias, cell)]
+        for alias, cell in self.cells.items():
+            if cell.shown is not None:
+                self._sets(alias, cell)
         keys = ", ".join(self.cells)
-        if respelled:
-            self._merge(respelled)
-        else:
-            # No set is written in two ways, so the ways are the classes.
-            self.run(f"CREATE TEMP VIEW class AS SELECT rowid AS class_id, {keys}, n AS size FROM written")
-            self.run(f"CREATE TEMP VIEW spelling AS SELECT class_id, {keys} FROM class")
+        self.run(f"CREATE TEMP VIEW class AS SELECT rowid AS class_id, {keys}, n AS size FROM written")
         [(rows,)] = self.run("SELECT coalesce(sum(size), 0) FROM class").fetchall()
         return int(rows)
 
-    def _sets(self, alias: str, cell: Cell) -> bool:
-        """Make ``set_j``, and say whether any set of this column is written in more than one way."""
+    def _sets(self, alias: str, cell: Cell) -> None:
+        """Make ``set_j``."""
         self.run(f"""
             CREATE TEMP TABLE set_{alias} AS SELECT raw, {cell.of("raw")} AS items, n
             FROM (SELECT {alias} AS raw, CAST(sum(n) AS BIGINT) AS n FROM written GROUP BY {alias})
         """)
-        [(ways, sets)] = self.run(f"""
-            SELECT (SELECT count(*) FROM set_{alias}), (SELECT count(*) FROM (SELECT DISTINCT items FROM set_{alias}))
-        """).fetchall()
-        if ways == sets:
-            return False
-        self.run(f"""
-            CREATE OR REPLACE TEMP TABLE set_{alias} AS
-            SELECT given.*, first FROM set_{alias} AS given
-            JOIN (SELECT items, min(rowid) AS first FROM set_{alias} GROUP BY items) AS chosen
-            ON {_same("given.items", "chosen.items")}
-        """)
-        return True
-
-    def _merge(self, respelled: list[str]) -> None:
-        """Make ``class`` and ``spelling`` where sets of these columns are written in several ways."""
-        joins = "".join(f" JOIN set_{alias} ON {_same('written.' + alias, f'set_{alias}.raw')}" for alias in respelled)
-        cells = {alias: f"set_{alias}.first" if alias in respelled else f"written.{alias}" for alias in self.cells}
-        shown = ", ".join(f"{cell} AS {alias}" for alias, cell in cells.items())
-        self.run(f"""
-            CREATE TEMP TABLE class AS SELECT row_number() OVER () AS class_id, *
-            FROM (SELECT {shown}, CAST(sum(written.n) AS BIGINT) AS size FROM written{joins} GROUP BY ALL)
-        """)
-        if self.deep:
-            match = " AND ".join(_same(f"class.{alias}", cell) for alias, cell in cells.items())
-            self.run(
-                f"CREATE TEMP TABLE spelling AS SELECT class_id, written.* FROM written{joins} JOIN class ON {match}"
-            )
-        self.run("DROP TABLE written")
 
     def members(self, rows: int, number: str) -> None:
         """Make ``whole_j`` and ``member``, with numbers in place of everything but subjects."""
         given = [f"{cell.raw} AS {alias}" for alias, cell in self.cells.items()]
         taken = [f"CAST(class_id AS {number}) AS class_id"]
-        joins = " JOIN spelling ON " + " AND ".join(
-            _same(f"given.{alias}", f"spelling.{alias}") for alias in self.cells
-        )
+        joins = " JOIN class ON " + " AND ".join(_same(f"given.{alias}", f"class.{alias}") for alias in self.cells)
         for name, alias in self.sensitive.items():
             cell = self._cell(name, value)
             self._values(alias, cell, rows, number, None if self.whole is None else self.whole.labels.get(name))

@@ -1,7 +1,6 @@
 """The equivalence classes of a release, and how its sensitive values spread over them, as DuckDB tables.
 
-    class     one row per equivalence class: class_id, its size, and q0, q1, ..., which tell the classes apart
-    spelling  one row per way in which a class is written: class_id, and its q0, q1, ... as they stand
+    class     one row per equivalence class: class_id, its size, and q0, q1, ..., its cells as they stand
     set_j     one row per way in which a set of quasi-identifier j is written: items, and n (records)
     member    one row per record: class_id, s0, s1, ... (the value_id of each sensitive value), who (the subject)
     people    one row per class: class_id, people (subjects), high (the largest number), others (that are no numbers)
@@ -17,8 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sudare.audit.certificates import Sizes
 from sudare.errors import DataError, Problem
-from sudare.policy import Policy
+from sudare.policy import KAnonymitySpec, Policy
 
 _DIGITS = 126
 """How many bits of a HUGEINT can be added up and shifted without its sign."""
@@ -128,6 +128,30 @@ class Classes:
         """)
         return "people"
 
+    def sizes(self) -> Sizes:
+        """Return how records are spread over the classes that a method makes: by all columns that take part in them.
+
+        Masked records show nothing: a star, or an empty set. What the root of a hierarchy is called is not known here,
+        so that a column with one says nothing about who is masked.
+        """
+        free = free_columns(self.policy)
+        taking = {name: cell for name, cell in self.quasi.items() if name not in free}
+        groups = ", ".join(taking.values()) or "true"
+        some = f"(SELECT {groups}, CAST(sum(size) AS HUGEINT) AS size FROM class GROUP BY ALL)" if free else "class"
+        [(count, squares)] = self.run(
+            f"SELECT count(*), CAST(sum(CAST(size AS HUGEINT) * size) AS VARCHAR) FROM {some}"
+        )
+        blank: list[tuple[Any, ...]] = []
+        if self.policy.suppression.records == "masked":
+            shown = [
+                f"coalesce(CAST({cell} AS VARCHAR) IN ('*', '', '[]'), true)"
+                for name, cell in taking.items()
+                if self.policy.columns[name].hierarchy is None
+            ]
+            where = " AND ".join(shown) or "true"
+            blank = self.run(f"SELECT DISTINCT CAST(size AS BIGINT) FROM {some} WHERE {where} ORDER BY 1")
+        return Sizes(count, int(squares), tuple(size for (size,) in blank), bool(free))
+
     def as_released(self, column: str, labels: Sequence[str]) -> list[str]:
         """Return a policy's words for values of a column as the column's own text: '5' is '5.0' among floats."""
         kind = self.types[column]
@@ -141,6 +165,19 @@ class Classes:
             {"labels": list(labels)},
         )
         return [label for (label,) in rows]
+
+
+def free_columns(policy: Policy) -> list[str]:
+    """Return the item-set columns that take no part in classes, since k^m-anonymity alone limits them.
+
+    That is so where all other promises are k-anonymity of records, on columns among which they are not.
+    """
+    others = [spec for spec in policy.require if spec.model != "km-anonymity"]
+    limited = [spec.column for spec in policy.require if spec.model == "km-anonymity"]
+    plain = [spec.columns for spec in others if isinstance(spec, KAnonymitySpec) and spec.count == "rows"]
+    if len(plain) < len(others):
+        return []
+    return [name for name in limited if all(columns is not None and name not in columns for columns in plain)]
 
 
 @dataclass(frozen=True)

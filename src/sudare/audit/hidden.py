@@ -182,6 +182,14 @@ def groups_of_l(connection: Any, release: Release, second: Release, spec: LDiver
     return Guarantee(spec.model, spec.parameters(), int(spec.l), least, failing == 0, failing, note)
 
 
+def told_in_groups(connection: Any, second: Release, column: str) -> tuple[int, set[str | None]]:
+    """Return how many groups there are, and the values they show, after :func:`groups_of_l` has looked at them."""
+    cell = value("c1", second.types[second.names.index(column)], ColumnSpec(role="sensitive"))
+    [(groups,)] = connection.execute("SELECT count(DISTINCT c0) FROM told").fetchall()
+    values = connection.execute(f"SELECT DISTINCT {cell.of(cell.raw)} FROM told").fetchall()
+    return int(groups), {text for (text,) in values}
+
+
 def _load(connection: Any, name: str, release: Release, columns: tuple[str, ...]) -> int:
     """Make a table of some columns, called by their place among those asked for; returns how many rows it has."""
     source = release.source(connection, columns, again=False)

@@ -6,14 +6,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from sudare.audit.building import build_classes
+from sudare.audit.certificates import Found, Told
 from sudare.audit.classes import Classes
 from sudare.audit.closeness import t_closeness
+from sudare.audit.conclusion import conclude
 from sudare.audit.definitions import (
     alpha_k_anonymity,
     beta_likeness,
@@ -23,13 +26,22 @@ from sudare.audit.definitions import (
     l_diversity,
     subjects_apart,
 )
-from sudare.audit.hidden import APART, GROUP, SETS, count_rows, groups_of_l, second_table, sets_of_l
+from sudare.audit.hidden import (
+    APART,
+    GROUP,
+    SETS,
+    count_rows,
+    groups_of_l,
+    second_table,
+    sets_of_l,
+    told_in_groups,
+)
 from sudare.audit.randomized import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, only_of_drawn_values, pk_anonymity
 from sudare.audit.reading import open_file, open_release
 from sudare.audit.sources import NO_ROOM, Release
-from sudare.audit.uniqueness import kept_silent, look, of_the_release, parted
+from sudare.audit.uniqueness import look, of_the_release, parted
 from sudare.audit.verdict import AuditReport, Guarantee
-from sudare.errors import DataError, Problem
+from sudare.errors import AuditFailedError, DataError, Problem
 from sudare.policy import LDiversitySpec, Policy, UniquenessSpec
 
 DEFINITIONS: dict[str, Callable[[Classes, Any], Guarantee]] = {
@@ -57,6 +69,8 @@ def audit_release(
     *,
     certificate: Mapping[str, Any] | None = None,
     method: str | None = None,
+    other_policy: bool = False,
+    told: Told | None = None,
     mechanism: Mapping[str, Any] | None = None,
     scratch: Path | None = None,
     memory: int | None = None,
@@ -65,75 +79,85 @@ def audit_release(
     """Prove every promise of a policy on a release, from the release alone.
 
     ``release`` is the path of a CSV, Parquet or Arrow file, or an Arrow table. With a ``certificate`` the file
-    must also be the one it speaks of. ``method`` is what made it, if that is not what the certificate or the policy
-    names; where it hides or draws values, that has to be proven otherwise. ``mechanism`` is how values were drawn,
+    must also be the one it speaks of, and every figure the one that is found. ``method`` is what made it, if that is
+    not what the policy names; where it hides or draws values, that has to be proven otherwise. With ``other_policy`` it
+    may have been made under another policy. ``told`` is all of these in one. ``mechanism`` is how values were drawn,
     where there is no certificate yet to tell it. The report says what holds and what does not; only a release that
     cannot be read raises, as :class:`~sudare.errors.DataError`. What does not fit into memory, or into ``memory`` bytes
     of it, goes to the folder ``scratch``, or to a temporary one. ``progress`` is told each step in words.
     """
-    started = time.perf_counter()
-    say = progress or (lambda _: None)
-    say("reading the release")
-    maker = method or made_by(certificate) or policy.method.name
-    policy, limits = parted(policy)
-    if maker in (SETS, APART):
-        return _hidden(release, policy, limits, maker, certificate, scratch, memory, say, started)
-    if maker == METHOD:
-        told = mechanism if mechanism is not None else (certificate or {}).get("mechanism")
-        return _randomized(release, policy, limits, told, certificate, scratch, memory, say, started)
+    told = told or Told(certificate, method, other_policy)
+    room = _Room(scratch, memory, progress or (lambda _: None), time.perf_counter())
+    room.say("reading the release")
+    with in_its_own_way(told, policy):
+        maker = told.maker(policy)
+        policy, limits = parted(policy)
+        if maker in (SETS, APART):
+            return _hidden(release, policy, limits, told, room)
+        if maker == METHOD:
+            return _randomized(release, policy, limits, told, mechanism, room)
+        return _classes(release, policy, limits, told, room)
+
+
+@dataclass(frozen=True)
+class _Room:
+    """Where an audit works, whom it tells, and when it began."""
+
+    scratch: Path | None
+    memory: int | None
+    say: Callable[[str], None]
+    started: float
+
+
+@contextmanager
+def in_its_own_way(told: Told, policy: Policy) -> Iterator[None]:
+    """Say more where a release cannot be proven, and its certificate names another method than it is proven by."""
+    try:
+        yield
+    except DataError as error:
+        other = told.method_problem(policy)
+        if other is None:
+            raise
+        raise AuditFailedError([other, *error.problems]) from None
+
+
+def _classes(
+    release: str | Path | Any, policy: Policy, limits: Sequence[UniquenessSpec], told: Told, room: _Room
+) -> AuditReport:
+    """Prove a release whose records are alike in classes."""
     guarantees = []
     with (
         closing(open_release(release, policy)) as opened,
-        database(scratch, memory) as connection,
+        database(room.scratch, room.memory) as connection,
         no_values_in_errors(opened.where),
     ):
         classes = build_classes(connection, opened, policy)
         for spec in policy.require:
-            say(f"proving {spec.model}")
+            room.say(f"proving {spec.model}")
             guarantees.append(DEFINITIONS[spec.model](classes, spec))
         if policy.counts_subjects and policy.release.subjects == "per-class":
             guarantees.append(subjects_apart(classes))
-        rows, count = classes.rows, classes.count
-        say("counting what is unique")
-        found = look(connection, opened, policy, limits, rows, maker)
-    guarantees += [*found.guarantees, *columns_kept_back(opened, policy)]
-    problems = [] if certificate is None else integrity(opened, rows, certificate)
-    problems += kept_silent(found.warnings, certificate)
-    passed = not problems and all(guarantee.holds for guarantee in guarantees)
-    return AuditReport(
-        passed=passed,
-        rows=rows,
-        classes=count,
-        guarantees=tuple(guarantees),
-        release_sha256=opened.sha256,
-        problems=tuple(problems),
-        seconds=time.perf_counter() - started,
-        notes=notes(policy, certificate),
-        warnings=tuple(found.warnings),
-    )
+        room.say("counting what is unique")
+        unique = look(connection, opened, policy, limits, classes.rows, told.maker(policy))
+        guarantees += [*unique.guarantees, *columns_kept_back(opened, policy)]
+        found = Found(classes.rows, guarantees, opened.sha256, classes.sizes(), warnings=unique.warnings)
+    return conclude(policy, told, found, classes=classes.count, problems=(), started=room.started)
 
 
 def _hidden(
-    release: str | Path | Any,
-    policy: Policy,
-    limits: Sequence[UniquenessSpec],
-    maker: str,
-    certificate: Mapping[str, Any] | None,
-    scratch: Path | None,
-    memory: int | None,
-    say: Callable[[str], None],
-    started: float,
+    release: str | Path | Any, policy: Policy, limits: Sequence[UniquenessSpec], told: Told, room: _Room
 ) -> AuditReport:
     """Prove a release that leaves quasi-identifiers as they are and hides sensitive values."""
+    maker = told.maker(policy)
     asked = asked_of_sets(policy, maker)
     shown = policy
     if maker == APART:
         left = {name: spec for name, spec in policy.columns.items() if spec.role != "sensitive"}
         shown = policy.model_copy(update={"columns": left})
-    guarantees, problems = [], []
+    guarantees, seen, groups = [], dict[str, set[str | None]](), None
     with ExitStack() as open_files:
         opened = open_files.enter_context(closing(open_release(release, shown)))
-        connection = open_files.enter_context(database(scratch, memory))
+        connection = open_files.enter_context(database(room.scratch, room.memory))
         open_files.enter_context(no_values_in_errors(opened.where))
         second = None
         if maker == APART:
@@ -146,35 +170,23 @@ def _hidden(
         if not rows:
             raise DataError(Problem(opened.where, "has no rows, so there is nothing to prove anything about."))
         for spec in asked:
-            say(f"proving {spec.model}")
+            room.say(f"proving {spec.model}")
             if second is not None:
                 guarantees.append(groups_of_l(connection, opened, second, spec))
+                groups, seen[spec.column] = told_in_groups(connection, second, spec.column)
                 continue
-            guarantee, seen = sets_of_l(connection, opened, policy, spec)
+            guarantee, seen[spec.column] = sets_of_l(connection, opened, policy, spec)
             guarantees.append(guarantee)
-            problems += outside(seen, spec.column, certificate)
         opened.check_read(rows)
-        say("counting what is unique")
-        found = look(connection, opened, policy, limits, rows, maker)
-        guarantees += found.guarantees
-        problems += kept_silent(found.warnings, certificate)
+        room.say("counting what is unique")
+        unique = look(connection, opened, policy, limits, rows, maker)
+        guarantees += unique.guarantees
         guarantees += columns_kept_back(opened, policy, besides=(GROUP,) if second is not None else ())
-        if certificate is not None:
-            problems += integrity(opened, rows, certificate)
-            if second is not None and _told_digest(certificate) != second.sha256:
-                problems.append(Problem("certificate.mechanism.second_sha256", f"is not the digest of {second.where}."))
-        digest = opened.sha256
-    return AuditReport(
-        passed=not problems and all(guarantee.holds for guarantee in guarantees),
-        rows=rows,
-        classes=None,
-        guarantees=tuple(guarantees),
-        release_sha256=digest,
-        problems=tuple(problems),
-        seconds=time.perf_counter() - started,
-        notes=notes(policy, certificate),
-        warnings=tuple(found.warnings),
-    )
+        beside = None if second is None else second.sha256
+        found = Found(
+            rows, guarantees, opened.sha256, seen=seen, warnings=unique.warnings, groups=groups, second_sha256=beside
+        )
+    return conclude(policy, told, found, classes=None, problems=(), started=room.started)
 
 
 def asked_of_sets(policy: Policy, maker: str) -> list[LDiversitySpec]:
@@ -193,12 +205,9 @@ def _randomized(
     release: str | Path | Any,
     policy: Policy,
     limits: Sequence[UniquenessSpec],
+    told: Told,
     mechanism: Mapping[str, Any] | None,
-    certificate: Mapping[str, Any] | None,
-    scratch: Path | None,
-    memory: int | None,
-    say: Callable[[str], None],
-    started: float,
+    room: _Room,
 ) -> AuditReport:
     """Prove a release whose quasi-identifiers and sensitive values were drawn at random."""
     others = [spec.model for spec in policy.require if spec.model not in (PK, ALPHA_GAMMA)]
@@ -207,63 +216,19 @@ def _randomized(
         raise DataError(Problem("require", what, "use another method for other promises."))
     with (
         closing(open_release(release, policy)) as opened,
-        database(scratch, memory) as connection,
+        database(room.scratch, room.memory) as connection,
         no_values_in_errors(opened.where),
     ):
-        found = look_at(connection, opened, policy, mechanism)
+        drawn = look_at(connection, opened, policy, told.mechanism() if mechanism is None else mechanism)
         guarantees = []
         for spec in policy.require:
-            say(f"proving {spec.model}")
-            guarantees.append(pk_anonymity(found, policy, spec) if spec.model == PK else alpha_gamma(found, spec))
-        say("counting what is unique")
-        seen = look(connection, opened, policy, limits, found.rows, METHOD)
-        guarantees += [*seen.guarantees, *columns_kept_back(opened, policy)]
-        problems = [*found.problems, *kept_silent(seen.warnings, certificate)]
-        if certificate is not None:
-            problems += integrity(opened, found.rows, certificate)
-        digest = opened.sha256
-    return AuditReport(
-        passed=not problems and all(guarantee.holds for guarantee in guarantees),
-        rows=found.rows,
-        classes=None,
-        guarantees=tuple(guarantees),
-        release_sha256=digest,
-        problems=tuple(problems),
-        seconds=time.perf_counter() - started,
-        notes=notes(policy, certificate),
-        warnings=tuple(seen.warnings),
-    )
-
-
-def made_by(certificate: Mapping[str, Any] | None) -> str | None:
-    """Return the method that a certificate names."""
-    method = certificate.get("method") if certificate is not None else None
-    name = method.get("name") if isinstance(method, Mapping) else None
-    return name if isinstance(name, str) else None
-
-
-def _told_digest(certificate: Mapping[str, Any]) -> Any:
-    told = certificate.get("mechanism")
-    return told.get("second_sha256") if isinstance(told, Mapping) else None
-
-
-def outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] | None) -> list[Problem]:
-    """Compare the values that sets show with the domain that the certificate tells an analyst."""
-    if certificate is None:
-        return []
-    try:
-        domain = certificate["mechanism"]["columns"][column]["values"]
-        strange = len(seen) > len(domain)
-        if all(isinstance(value, str | None) for value in domain):
-            strange = strange or not seen <= set(domain)
-        elif all(isinstance(value, int | float | None) and not isinstance(value, bool) for value in domain):
-            # in few digits: text may have fewer of them than the numbers had
-            told = {None if value is None else f"{float(value):.6g}" for value in domain}
-            strange = strange or not {None if text is None else f"{float(text):.6g}" for text in seen} <= told
-    except (KeyError, TypeError, ValueError):
-        return [Problem(f"certificate.mechanism.columns.{column}", "does not tell the values that sets are made of.")]
-    what = "does not have all values that sets of the release show."
-    return [Problem(f"certificate.mechanism.columns.{column}.values", what)] if strange else []
+            room.say(f"proving {spec.model}")
+            guarantees.append(pk_anonymity(drawn, policy, spec) if spec.model == PK else alpha_gamma(drawn, spec))
+        room.say("counting what is unique")
+        unique = look(connection, opened, policy, limits, drawn.rows, METHOD)
+        guarantees += [*unique.guarantees, *columns_kept_back(opened, policy)]
+        found = Found(drawn.rows, guarantees, opened.sha256, warnings=unique.warnings)
+    return conclude(policy, told, found, classes=None, problems=drawn.problems, started=room.started)
 
 
 @contextmanager
@@ -329,24 +294,3 @@ def columns_kept_back(release: Release, policy: Policy, besides: tuple[str, ...]
             note="The policy does not name them, so it says nothing about what they tell." if unnamed else "",
         ),
     ]
-
-
-def integrity(release: Release, rows: int, certificate: Mapping[str, Any]) -> list[Problem]:
-    """Compare the release with what its certificate says of it; what the certificate leaves out does not agree."""
-    problems = []
-    if release.sha256 is None:
-        problems.append(
-            Problem("certificate", "speaks of a file; a table in memory has no digest to compare.", "audit the file.")
-        )
-    elif certificate.get("release_sha256") != release.sha256:
-        problems.append(Problem("certificate.release_sha256", "is not the digest of this file."))
-    if certificate.get("rows_out") != rows:
-        problems.append(Problem("certificate.rows_out", f"does not agree with the {rows} rows of the release."))
-    return problems
-
-
-def notes(policy: Policy, certificate: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Return what a reader of the report should know."""
-    if certificate is None or certificate.get("policy_sha256") in (None, policy.sha256):
-        return ()
-    return ("The release was made under another policy than the one it is audited against.",)

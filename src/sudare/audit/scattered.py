@@ -23,6 +23,8 @@ import pyarrow as pa
 
 from sudare.audit.building import Whole, build_classes
 from sudare.audit.cells import comparable, value
+from sudare.audit.certificates import Found, Sizes, Told
+from sudare.audit.conclusion import conclude
 from sudare.audit.definitions import subjects_apart
 from sudare.audit.hidden import SETS, Sets, judged_sets, read_sets
 from sudare.audit.prove import (
@@ -31,13 +33,11 @@ from sudare.audit.prove import (
     audit_release,
     columns_kept_back,
     database,
-    integrity,
     no_values_in_errors,
-    notes,
-    outside,
 )
 from sudare.audit.reading import open_release, read_by_promises, unreadable_columns
 from sudare.audit.sources import Elsewhere, Release, Sums, digest_of, sums_of_lines
+from sudare.audit.uniqueness import Found as Unique
 from sudare.audit.verdict import AuditReport, Guarantee
 from sudare.errors import DataError, Problem
 from sudare.policy import Policy
@@ -71,6 +71,10 @@ class Layout:
         problems = unreadable_columns(self.names, self.policy)
         if problems:
             raise DataError(problems)
+
+    def opened(self) -> Release:
+        """Return the columns as those of a release, of which nothing is read."""
+        return Release(self.where, self.names, self.types)
 
     def release(self, rows: Any) -> Release:
         """Return counted rows as a release."""
@@ -168,11 +172,11 @@ def whole_of(parts: Iterable[Mapping[str, Mapping[str | None, int]]], rows: int)
 
 @dataclass
 class Bucket:
-    """What was found in a bucket: its rows, classes, and the sum of the squares of their sizes; and the guarantees."""
+    """What was found in a bucket: its rows, classes, and how these are spread over them; and the guarantees."""
 
     rows: int = 0
     classes: int = 0
-    squares: int = 0
+    sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
     guarantees: list[Guarantee] = field(default_factory=list)
     sums: Sums = (0, 0, 0)
 
@@ -202,8 +206,7 @@ def prove_bucket(rows: Any, layout: Layout, whole: Whole | None, *, memory: int 
         if policy.counts_subjects and policy.release.subjects == "per-class":
             found.guarantees.append(subjects_apart(classes))
         found.rows, found.classes = classes.rows, classes.count
-        [(squares,)] = classes.run("SELECT CAST(sum(CAST(size AS HUGEINT) * size) AS VARCHAR) FROM class")
-        found.squares = int(squares)
+        found.sizes = classes.sizes()
         found.sums = sums_of_lines(connection, rows)
     return found
 
@@ -213,10 +216,14 @@ def merged(
     layout: Layout,
     count: Callable[[Sequence[str]], Any],
     *,
-    certificate: Mapping[str, Any] | None = None,
+    told: Told | None = None,
+    unique: Unique | None = None,
     started: float | None = None,
 ) -> AuditReport:
-    """Put the findings of all buckets together; ``count`` counts rows of the release by some columns."""
+    """Put the findings of all buckets together; ``count`` counts rows of the release by some columns.
+
+    ``unique`` is what was found of uniqueness.
+    """
     policy, begun = layout.policy, time.perf_counter() if started is None else started
     rows = sum(bucket.rows for bucket in buckets)
     if not rows:
@@ -228,31 +235,20 @@ def merged(
     guarantees += together  # what is proven although no requirement asks for it
     digest = digest_of(layout.needed, _added(buckets))
     classes = sum(bucket.classes for bucket in buckets)
-    return _report(layout, rows, classes, guarantees, digest, certificate, begun, [])
+    seen = unique or Unique()
+    guarantees += [*seen.guarantees, *columns_kept_back(layout.opened(), policy)]
+    found = Found(rows, guarantees, digest, sizes_of(buckets), warnings=seen.warnings)
+    return conclude(policy, told or Told(), found, classes=classes, problems=(), started=begun)
 
 
-def _report(
-    layout: Layout,
-    rows: int,
-    classes: int | None,
-    guarantees: list[Guarantee],
-    digest: str,
-    certificate: Mapping[str, Any] | None,
-    started: float,
-    problems: list[Problem],
-) -> AuditReport:
-    opened = Release(layout.where, layout.names, layout.types, added=lambda: digest)
-    guarantees = guarantees + columns_kept_back(opened, layout.policy)
-    problems = problems + ([] if certificate is None else integrity(opened, rows, certificate))
-    return AuditReport(
-        passed=not problems and all(guarantee.holds for guarantee in guarantees),
-        rows=rows,
-        classes=classes,
-        guarantees=tuple(guarantees),
-        release_sha256=digest,
-        problems=tuple(problems),
-        seconds=time.perf_counter() - started,
-        notes=notes(layout.policy, certificate),
+def sizes_of(buckets: Sequence[Bucket]) -> Sizes:
+    """Add up how records are spread over classes; a class is in one bucket."""
+    parts = [bucket.sizes for bucket in buckets]
+    return Sizes(
+        sum(part.classes for part in parts),
+        sum(part.squares for part in parts),
+        tuple(sorted({size for part in parts for size in part.blank})),
+        any(part.apart for part in parts),
     )
 
 
@@ -344,20 +340,19 @@ def _take_in(found: Hidden, column: str, more: Sets) -> None:
     mine.seen |= more.seen
 
 
-def merged_sets(
-    parts: Sequence[Hidden], layout: Layout, *, certificate: Mapping[str, Any] | None, started: float
-) -> AuditReport:
+def merged_sets(parts: Sequence[Hidden], layout: Layout, *, told: Told, unique: Unique, started: float) -> AuditReport:
     """Put what was found in all sets together."""
-    whole, problems = Hidden(), list[Problem]()
+    whole = Hidden()
     for part in parts:
         whole.rows += part.rows
         for column, found in part.sets.items():
             _take_in(whole, column, found)
     if not whole.rows:
         raise DataError(Problem(layout.where, "has no rows, so there is nothing to prove anything about."))
-    guarantees = []
-    for spec in asked_of_sets(layout.policy, SETS):
-        guarantees.append(judged_sets(whole.sets[spec.column], spec))
-        problems += outside(whole.sets[spec.column].seen, spec.column, certificate)
+    asked = asked_of_sets(layout.policy, SETS)
+    guarantees = [judged_sets(whole.sets[spec.column], spec) for spec in asked]
+    guarantees += [*unique.guarantees, *columns_kept_back(layout.opened(), layout.policy)]
+    seen = {spec.column: whole.sets[spec.column].seen for spec in asked}
     digest = digest_of(layout.needed, _added(parts))
-    return _report(layout, whole.rows, None, guarantees, digest, certificate, started, problems)
+    found_all = Found(whole.rows, guarantees, digest, seen=seen, warnings=unique.warnings)
+    return conclude(layout.policy, told, found_all, classes=None, problems=(), started=started)

@@ -13,15 +13,14 @@ them or fewer. Where the release is kept elsewhere, its keeper counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Protocol
 
 from sudare.audit.cells import comparable, person, value
 from sudare.audit.sources import Alone, Release
-from sudare.audit.verdict import AuditReport, AuditWarning, Guarantee
-from sudare.audit.warned import COUNTED as COUNTED_KINDS
+from sudare.audit.verdict import AuditWarning, Guarantee
 from sudare.audit.warned import about_columns, about_combinations, about_values, shown_share
 from sudare.errors import DataError, Problem
 from sudare.policy import TOLERANCE, KAnonymitySpec, Policy, UniquenessSpec
@@ -99,38 +98,6 @@ def look(
     found = Found([study.judged(spec) for spec in limits], study.warnings())
     release.check_read(rows)
     return found
-
-
-def kept_silent(found: Sequence[AuditWarning], certificate: Mapping[str, Any] | None) -> list[Problem]:
-    """Return a problem if a certificate with warnings does not have all that the release gives reason for.
-
-    Only figures that are counted are compared, and not those of combinations, which may be estimated.
-    """
-    told = None if certificate is None else certificate.get("warnings")
-    if told is None:
-        return []
-    lines = told if isinstance(told, list) else []
-    lacking = [one for one in found if one.kind in COUNTED_KINDS and one.to_dict() not in lines]
-    what = f"does not have {len(lacking)} of the warnings that the release gives reason for."
-    return [Problem("certificate.warnings", what)] if lacking else []
-
-
-def joined(report: AuditReport, found: Found, certificate: Mapping[str, Any] | None = None) -> AuditReport:
-    """Return a report that tells of uniqueness, too; promises about columns that are kept back stay the last."""
-    problems = (*report.problems, *kept_silent(found.warnings, certificate))
-    kept = [one for one in report.guarantees if one.model.endswith("absent")]
-    others = [one for one in report.guarantees if not one.model.endswith("absent")]
-    return AuditReport(
-        passed=report.passed and not problems and all(one.holds for one in found.guarantees),
-        rows=report.rows,
-        classes=report.classes,
-        guarantees=(*others, *found.guarantees, *kept),
-        release_sha256=report.release_sha256,
-        problems=problems,
-        seconds=report.seconds,
-        notes=report.notes,
-        warnings=(*report.warnings, *found.warnings),
-    )
 
 
 class _Study:

@@ -89,6 +89,8 @@ class AuditReport:
     ``problems`` are failures of integrity against the certificate, ``notes`` what a reader should know but what
     is no failure, ``warnings`` what the release gives away although it keeps its promises. ``release_sha256`` is None
     for a table in memory, ``classes`` where quasi-identifiers are untouched.
+    Where there is a certificate, ``verified`` has the keys of it that were compared with the release and the policy,
+    and ``claimed`` those that nobody can tell from a release: they are as true as whoever made it.
     """
 
     passed: bool
@@ -100,9 +102,11 @@ class AuditReport:
     seconds: float = 0.0
     notes: tuple[str, ...] = field(default=())
     warnings: tuple[AuditWarning, ...] = field(default=())
+    verified: tuple[str, ...] = ()
+    claimed: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain JSON types; ``notes`` appears only where there are any."""
+        """Return the report as plain JSON types; ``notes`` and ``certificate`` appear only where there are any."""
         report: dict[str, Any] = {
             "passed": self.passed,
             "rows": self.rows,
@@ -113,7 +117,11 @@ class AuditReport:
             "problems": [str(problem) for problem in self.problems],
             "seconds": self.seconds,
         }
-        return report | {"notes": list(self.notes)} if self.notes else report
+        if self.notes:
+            report["notes"] = list(self.notes)
+        if self.verified or self.claimed:
+            report["certificate"] = {"verified": list(self.verified), "claimed": list(self.claimed)}
+        return report
 
     def _repr_html_(self) -> str:
         """Return the outcome as notebooks show it."""

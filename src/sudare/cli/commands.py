@@ -12,6 +12,7 @@ from sudare import __version__
 from sudare.cli.running import check_new, progress, reporting, say, stop_was_heard, write_new
 from sudare.cli.showing import (
     show_calibration,
+    show_certificate,
     show_estimates,
     show_guarantees,
     show_nodes,
@@ -311,6 +312,12 @@ def risk(
 def audit(
     release: Annotated[str, typer.Argument(metavar="R", help="The release: a file, or a table as for DATA.")],
     policy: PolicyOption,
+    method: Annotated[
+        str | None, typer.Option("--method", "-m", help="What it was made by, if not by the policy's method.")
+    ] = None,
+    other_policy: Annotated[
+        bool, typer.Option("--other-policy", help="It may have been made under another policy.")
+    ] = False,
     engine: EngineOption = None,
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -322,8 +329,9 @@ def audit(
 
         with progress(quiet or as_json) as listener:
             report = api.audit(
-                release, policy, progress=lambda step: listener(step, 0, 0), engine=engine, master=master
-            )
+                release, policy, method=method, other_policy=other_policy,
+                progress=lambda step: listener(step, 0, 0), engine=engine, master=master,
+            )  # fmt: skip
         if as_json:
             say(json.dumps(report.to_dict(), ensure_ascii=False))
             raise typer.Exit(0 if report.passed else 1)
@@ -333,6 +341,7 @@ def audit(
             say(f"{api.shown_place(release)} keeps its policy: {report.rows} records{classes}.")
             show_guarantees(report.to_dict()["guarantees"])
             show_warnings(report.to_dict()["warnings"])
+            show_certificate(report.verified, report.claimed)
             for note in report.notes:
                 say(f"Note: {note}")
 

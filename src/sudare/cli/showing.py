@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sudare.cli.running import say
@@ -30,6 +30,13 @@ def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) 
         say(f"  note: {note}")
     show_warnings(facts["warnings"])
     say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}{'_sudare' if table else '.sudare.json'}")
+
+
+def show_certificate(verified: Sequence[str], claimed: Sequence[str]) -> None:
+    """Say what of a certificate was compared with the release, and what nobody but its maker can know."""
+    if verified or claimed:
+        say(f"  certificate: {_count(len(verified), 'figure agrees', 'figures agree')} with the release and the policy")
+        say(f"  claimed by whoever made it, and not proven: {', '.join(claimed)}")
 
 
 def show_report(out: str, found: Mapping[str, Any]) -> None:

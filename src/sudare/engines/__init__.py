@@ -1,6 +1,7 @@
 """Engines: where rows live. Files and tables in Python, and tables of databases."""
 
 from sudare.engines.batches import Source, open_file, open_table
+from sudare.engines.certificates import parse_certificate
 from sudare.engines.database import CERTIFICATE, Database, Decision, Tally, open_database
 from sudare.engines.files import check_columns, file_columns, file_kind, read_file
 from sudare.engines.frames import adopt
@@ -27,6 +28,7 @@ __all__ = [
     "open_database",
     "open_file",
     "open_table",
+    "parse_certificate",
     "read_file",
     "shown_place",
 ]

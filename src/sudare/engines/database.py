@@ -31,6 +31,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare.engines.batches import ROWS, Source, plain_batch, plain_schema
+from sudare.engines.certificates import parse_certificate
 from sudare.engines.dialects import Dialect, check_days, quoted
 from sudare.engines.places import Place
 from sudare.errors import AuditFailedError, DataError, Problem, TargetError
@@ -188,10 +189,9 @@ class Database:
             return None
         try:
             [text] = self.session.fetch(f"SELECT {COLUMN} FROM {self.name(paper)} LIMIT 2").column(0).to_pylist()
-            found = json.loads(text)
         except (ValueError, TypeError):
             return None
-        return found if isinstance(found, dict) and COLUMN in found else None
+        return parse_certificate(text)
 
     def exists(self, place: Place) -> bool:
         """Say whether there is a table, or anything else, of a name; without a schema, where tables are made."""

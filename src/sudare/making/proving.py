@@ -5,13 +5,14 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from sudare.audit import Alone, AuditReport, Elsewhere, audit_release
+from sudare.audit import Alone, AuditReport, Elsewhere, Told, audit_release
 from sudare.audit.building import Whole
+from sudare.audit.prove import in_its_own_way
 from sudare.audit.scattered import (
     OF_THE_WHOLE,
     Bucket,
@@ -22,10 +23,12 @@ from sudare.audit.scattered import (
     merged,
     merged_sets,
     prove_bucket,
+    sizes_of,
     whole_of,
 )
 from sudare.audit.sources import Release
-from sudare.audit.uniqueness import joined, look, parted
+from sudare.audit.uniqueness import Found as Unique
+from sudare.audit.uniqueness import look, parted
 from sudare.engines.spark import Parcel, Spark, keys_for
 from sudare.engines.spark_singles import single_on
 from sudare.errors import UnsupportedError
@@ -54,96 +57,92 @@ def prove(
     where: str,
     policy: Policy,
     *,
-    method: str | None = None,
-    certificate: Mapping[str, Any] | None = None,
+    told: Told,
     mechanism: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Proven:
     """Prove every promise of a policy on a release, as :func:`sudare.audit.audit_release` does."""
+    with in_its_own_way(told, policy):
+        return _prove(spark, frame, where, policy, told, mechanism, say)
+
+
+def _prove(
+    spark: Spark,
+    frame: Any,
+    where: str,
+    policy: Policy,
+    told: Told,
+    mechanism: Mapping[str, Any] | None,
+    say: Callable[[str], None],
+) -> Proven:
+    started = time.perf_counter()
     say("reading the release")
     schema = spark.schema(frame, where)
-    made_by = maker_of(policy, method, certificate)
     others, limits = parted(policy)
-    proven = _proven(spark, frame, where, schema, others, made_by, certificate, mechanism, say)
-    say("counting what is unique")
+    layout = Layout(where, tuple(schema.names), tuple(schema.types), others)
+    made_by = told.maker(policy)
+    if made_by == "anatomy":
+        what = "a release by anatomy is two files, and is not proven on Spark."
+        raise UnsupportedError(what, hint="audit it without an engine.")
+    layout.check()
 
     def single(sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
         return [Alone(*found) for found in single_on(spark, frame, sets, of, within)]
 
-    held = Release(where, tuple(schema.names), tuple(schema.types), count=_nothing, single=single)
-    found = look(None, held, others, limits, proven.report.rows, made_by)
-    return replace(proven, report=joined(proven.report, found, certificate))
+    if made_by == "pram":
+        return Proven(_drawn(spark, frame, layout, policy, single, told, mechanism, say))
+    rows, unique = int(spark.tally(frame, ()).counts[0]), Unique()
+    if rows:
+        say("counting what is unique")
+        held = Release(where, tuple(schema.names), tuple(schema.types), count=_nothing, single=single)
+        unique = look(None, held, others, limits, rows, made_by)
+    if made_by == "dummies":
+        looked = spark.parcels(frame, layout.needed, _Looking(layout))
+        parts = [pickle.loads(head) for head in spark.heads(looked, from_rows=True)]
+        return Proven(merged_sets(parts, layout, told=told, unique=unique, started=started))
+    return _classes(spark, frame, layout, rows, unique, told, started, say)
 
 
 def _nothing(names: Sequence[str]) -> Any:
     raise AssertionError("what is unique is counted by Spark")
 
 
-def maker_of(policy: Policy, method: str | None, certificate: Mapping[str, Any] | None) -> str:
-    """Return the method that made a release, as it is named to the audit."""
-    named = (certificate or {}).get("method")
-    return str(method or (named.get("name") if isinstance(named, Mapping) else None) or policy.method.name)
-
-
-def _proven(
-    spark: Spark,
-    frame: Any,
-    where: str,
-    schema: pa.Schema,
-    policy: Policy,
-    made_by: str,
-    certificate: Mapping[str, Any] | None,
-    mechanism: Mapping[str, Any] | None,
-    say: Callable[[str], None],
-) -> Proven:
-    """Prove what is promised of classes, of sets or of values that are drawn."""
-    started = time.perf_counter()
-    layout = Layout(where, tuple(schema.names), tuple(schema.types), policy)
-    if made_by == "anatomy":
-        what = "a release by anatomy is two files, and is not proven on Spark."
-        raise UnsupportedError(what, hint="audit it without an engine.")
-    layout.check()
-    if made_by == "pram":
-        return Proven(_drawn(spark, frame, layout, certificate, mechanism, say))
-    if made_by == "dummies":
-        looked = spark.parcels(frame, layout.needed, _Looking(layout))
-        parts = [pickle.loads(head) for head in spark.heads(looked, from_rows=True)]
-        return Proven(merged_sets(parts, layout, certificate=certificate, started=started))
-    return _classes(spark, frame, layout, certificate, started, say)
-
-
 def _classes(
     spark: Spark,
     frame: Any,
     layout: Layout,
-    certificate: Mapping[str, Any] | None,
+    rows: int,
+    unique: Unique,
+    told: Told,
     started: float,
     say: Callable[[str], None],
 ) -> Proven:
-    rows = spark.tally(frame, ()).counts[0]
-    count = max(-(-int(rows) // BUCKET), 1)
+    count = max(-(-rows // BUCKET), 1)
     keys = keys_for(count)
     counted = spark.parcels(frame, layout.needed, _Counting(Counting(layout, count, MEMORY), keys), keep=True)
     parts = [pickle.loads(head) for head in spark.heads(counted, from_rows=True)]
-    whole = whole_of(parts, int(rows)) if any(s.model in OF_THE_WHOLE for s in layout.policy.require) else None
+    whole = whole_of(parts, rows) if any(s.model in OF_THE_WHOLE for s in layout.policy.require) else None
     say("proving what is promised of classes")
     found: list[Bucket] = spark.gather(spark.deal(counted, count), _Proving(layout, whole))
 
     def tally(names: Sequence[str]) -> pa.Table:
-        told = spark.tally(frame, names)
-        _check_counted(len(told.counts))
-        return told.cells.append_column("\0", pa.array(told.counts))
+        tallied = spark.tally(frame, names)
+        _check_counted(len(tallied.counts))
+        return tallied.cells.append_column("\0", pa.array(tallied.counts))
 
-    report = merged(found, layout, tally, certificate=certificate, started=started)
+    report = merged(found, layout, tally, told=told, unique=unique, started=started)
     spark.forget(counted)
-    return Proven(report, sum(bucket.classes for bucket in found), sum(bucket.squares for bucket in found))
+    sizes = sizes_of(found)
+    return Proven(report, sizes.classes, sizes.squares)
 
 
 def _drawn(
     spark: Spark,
     frame: Any,
     layout: Layout,
-    certificate: Mapping[str, Any] | None,
+    policy: Policy,
+    single: Callable[..., list[Alone]],
+    told: Told,
     mechanism: Mapping[str, Any] | None,
     say: Callable[[str], None],
 ) -> AuditReport:
@@ -152,15 +151,13 @@ def _drawn(
 
     def count(names: Sequence[str]) -> pa.Table:
         if tuple(names) not in held:
-            told = spark.tally(frame, names)
-            _check_counted(len(told.counts))
-            held[tuple(names)] = told.cells.append_column("\0", pa.array(told.counts))
+            tallied = spark.tally(frame, names)
+            _check_counted(len(tallied.counts))
+            held[tuple(names)] = tallied.cells.append_column("\0", pa.array(tallied.counts))
         return held[tuple(names)]
 
-    given = Elsewhere(layout.where, layout.names, layout.types, count)
-    return audit_release(
-        given, layout.policy, method="pram", certificate=certificate, mechanism=mechanism, progress=say
-    )
+    given = Elsewhere(layout.where, layout.names, layout.types, count, single=single)
+    return audit_release(given, policy, told=told, mechanism=mechanism, progress=say)
 
 
 def _check_counted(combinations: int) -> None:

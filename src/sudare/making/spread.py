@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 
 from sudare import engines
+from sudare.audit import Told as ToldOf
 from sudare.engines import Tally
 from sudare.engines.spark import Parcel, Spark, keys_for, plain_type
 from sudare.errors import DataError, Problem, TargetError, UnsupportedError
@@ -80,8 +81,8 @@ def make_on_spark(asked: Asked) -> Made:
         figures = told(heads)
         with asked.timed("audit"):
             proven = prove(
-                spark, written, target.where, policy, method=str(asked.method["name"]), mechanism=figures.mechanism,
-                say=lambda step: asked.listener(step, 0, 0),
+                spark, written, target.where, policy, told=ToldOf(method=str(asked.method["name"])),
+                mechanism=figures.mechanism, say=lambda step: asked.listener(step, 0, 0),
             )  # fmt: skip
             proven.report.raise_if_failed()
             if proven.report.rows != figures.rows_out:

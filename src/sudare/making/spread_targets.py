@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from sudare.engines import CERTIFICATE, Place, Remote
+from sudare.engines import CERTIFICATE, Place, Remote, parse_certificate
 from sudare.engines.spark import Spark, beside, is_path, is_spark
 from sudare.engines.spark_folders import Folders
 from sudare.errors import AuditFailedError, Problem, TargetError, UnsupportedError
@@ -68,7 +68,7 @@ class TableTarget:
         self.draft, self.noted = (beside(name, f"=sudare_tmp_{secrets.token_hex(8)}") for _ in range(2))
         hint = "choose another name for the release."
         older = spark.noted(self.paper)
-        if older is not None and _parsed(older) is None:
+        if older is not None and parse_certificate(older) is None:
             raise TargetError(Problem(self.paper, "is there already, and is no certificate of a release.", hint))
         if older is None and spark.exists(name):
             raise TargetError(Problem(name, "is there already, and is no release.", hint))
@@ -89,15 +89,6 @@ class TableTarget:
         """Drop what was not placed."""
         self.spark.drop(self.draft)
         self.spark.drop(self.noted)
-
-
-def _parsed(text: str) -> Mapping[str, Any] | None:
-    """Return the certificate that a text is, or None if it is none."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) and "certificate" in found else None
 
 
 class RemoteTarget:
@@ -137,7 +128,7 @@ class RemoteTarget:
 def certificate_there(spark: Spark, address: str) -> Mapping[str, Any] | None:
     """Return the certificate of a release that Spark reaches by an address, if there is one."""
     text = Folders(spark, address).read(address.rstrip("/") + PAPER)
-    found = None if text is None else _parsed(text)
+    found = None if text is None else parse_certificate(text)
     if text is not None and found is None:
         raise AuditFailedError(Problem(address + PAPER, "is not a certificate that can be read."))
     return found

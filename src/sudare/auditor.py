@@ -1,0 +1,76 @@
+"""The audit of a release that was named: where it is, its certificate, and who proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sudare import engines
+from sudare.audit import AuditReport, Told, audit_release
+from sudare.errors import AuditFailedError, Problem
+from sudare.making import counted
+from sudare.policy import Policy
+from sudare.reading import Data
+from sudare.release import certificate_path
+
+Say = Callable[[str], None]
+
+
+def audit_of(
+    release: Data, policy: Policy, told: Told, *, spark: bool, master: str | None, progress: Say | None
+) -> AuditReport:
+    """Prove a release where it is, with the certificate that stands beside it."""
+    if spark:
+        return _on_spark(release, policy, told, progress or (lambda _: None), master)
+    found = engines.find_place(release)
+    if found is not None:
+        with engines.open_database(found) as database:
+            table = counted(database, found, found.shown)
+            return audit_release(
+                table, policy, told=replace(told, certificate=database.certificate(found)), progress=progress
+            )
+    if not isinstance(release, str | Path):
+        return audit_release(engines.adopt(release)[0], policy, told=told, progress=progress)
+    path = Path(release)
+    return audit_release(path, policy, told=replace(told, certificate=certificate_of(path)), progress=progress)
+
+
+def _on_spark(release: Data, policy: Policy, told: Told, say: Say, master: str | None) -> AuditReport:
+    from sudare.engines.spark import Spark, beside, is_path
+    from sudare.making.proving import prove
+    from sudare.making.spread_targets import certificate_there
+
+    named = isinstance(release, str | Path)
+    certificate: Mapping[str, Any] | None = None
+    with Spark.of(release, master) as spark:
+        frame = spark.open(release)
+        if engines.find_remote(release):
+            certificate = certificate_there(spark, str(release))
+        elif named and is_path(str(release)):
+            certificate = certificate_of(Path(release))
+        elif named:
+            paper = beside(str(release), engines.CERTIFICATE)
+            text = spark.noted(paper)
+            certificate = None if text is None else _whole(engines.parse_certificate(text), paper)
+        where = str(release) if named else "release"
+        return prove(spark, frame, where, policy, told=replace(told, certificate=certificate), say=say).report
+
+
+def certificate_of(path: Path) -> Mapping[str, Any] | None:
+    """Return the certificate that stands beside a file, if there is one."""
+    paper = certificate_path(path)
+    if not paper.exists():
+        return None
+    try:
+        certificate = engines.parse_certificate(paper.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        certificate = None
+    return _whole(certificate, paper.name)
+
+
+def _whole(found: Mapping[str, Any] | None, where: str) -> Mapping[str, Any]:
+    if found is None:
+        raise AuditFailedError(Problem(where, "is not a certificate that can be read."))
+    return found

@@ -1,0 +1,113 @@
+"""sudare audit and the certificate beside a release: what is said on the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from sudare.cli import app
+
+POLICY = {
+    "columns": {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+    "require": [{"model": "l-diversity", "l": 2, "column": "ill"}],
+}
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = [f"{20 + n % 7},{'abcd'[n % 4]}" for n in range(40)]
+    (tmp_path / "people.csv").write_text("age,ill\n" + "\n".join(rows) + "\n")
+    (tmp_path / "policy.json").write_text(json.dumps(POLICY))
+    return tmp_path
+
+
+def make(folder, *words):
+    given = ("anonymize", folder / "people.csv", "-p", folder / "policy.json", "-o", folder / "r.csv", *words)
+    assert run(*given).exit_code == 0
+    return folder / "r.csv.sudare.json"
+
+
+def audit(folder, *words):
+    return run("audit", folder / "r.csv", "-p", folder / "policy.json", *words)
+
+
+def test_what_is_claimed_is_listed(folder):
+    make(folder)
+    told = audit(folder)
+    assert told.exit_code == 0
+    assert "claimed by whoever made it, and not proven: rows_in, suppressed," in told.output
+    said = json.loads(audit(folder, "--json").output)["certificate"]
+    assert "guarantees" in said["verified"]
+    assert {"rows_in", "seconds", "versions"} <= set(said["claimed"])
+    assert not set(said["verified"]) & set(said["claimed"])
+
+
+def test_without_a_certificate_nothing_is_said_of_one(folder):
+    make(folder).unlink()
+    told = audit(folder)
+    assert told.exit_code == 0
+    assert "claimed" not in told.output
+    assert "certificate" not in json.loads(audit(folder, "--json").output)
+
+
+@pytest.mark.parametrize("method", ["dummies", "anatomy"])
+def test_a_release_by_another_method_is_audited_if_that_is_said(folder, method):
+    make(folder, "--method", method)
+    told = audit(folder)
+    assert told.exit_code == 1
+    assert f"--method {method}" in told.output
+    assert audit(folder, "--method", method).exit_code == 0
+    assert audit(folder, "--method", "unheard-of").exit_code == 2
+
+
+def test_another_policy(folder):
+    make(folder)
+    (folder / "policy.json").write_text(json.dumps(POLICY | {"suppression": {"limit": 0.5}}))
+    told = audit(folder)
+    assert told.exit_code == 1
+    assert "--other-policy" in told.output
+    assert audit(folder, "--other-policy").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "null", "{", "{}", '{"certificate": 1}', '{"certificate": 2}', "[" * 100_000, "\x00", '"certificate"',
+        '{"certificate": ' + '{"a": ' * 5000 + "1" + "}" * 5001, '{"certificate": 1' + "0" * 5000 + "}",
+    ],
+    ids=range(12),
+)  # fmt: skip
+def test_whatever_stands_in_place_of_a_certificate_is_a_failure_and_no_traceback(folder, text):
+    make(folder).write_text(text)
+    told = audit(folder)
+    assert told.exit_code == 1, told.output
+    assert "Traceback" not in told.output
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"rows_in": 40', '"rows_in": NaN'),
+        ('"rows_in": 40', '"rows_in": 1e999'),
+        ('"rows_in": 40', '"rows_in": 40, "rows_in": 40'),
+        ('"search": {}', '"search": ' + "[" * 90 + "]" * 90),
+        ('"search": {}', '"search": {"a": Infinity}'),
+        ('"suppressed": 0', '"suppressed": ' + "9" * 400),
+        ('"rows_in": 40', '"rows_in": ' + "9" * 400),
+    ],
+    ids=range(7),
+)
+def test_json_that_is_read_in_different_ways_is_refused(folder, old, new):
+    paper = make(folder)
+    text = paper.read_text()
+    assert old in text
+    paper.write_text(text.replace(old, new))
+    told = audit(folder)
+    assert told.exit_code == 1, told.output
+    assert "certificate" in told.output
