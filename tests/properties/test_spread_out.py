@@ -249,12 +249,13 @@ def test_shards_tell_the_shape_of_their_table(apart):
     ("models", "limit", "masked", "options", "said"),
     [
         ((KAnonymity(2),), 0.0, False, {"polish": True}, "polish"),
+        ((KAnonymity(2),), 0.0, False, {"sensitive": "blind"}, "sensitive: blind"),
         ((KAnonymity(2),), 0.0, False, {"order": "global"}, "order: global"),
         ((KAnonymity(2),), 0.2, True, {}, "masked records"),
         ((KAnonymity(2), TCloseness(0.3, "few")), 0.2, False, {}, "against the whole release"),
         ((KAnonymity(2, columns=("a",)), KmAnonymity(2, 2, "q0")), 0.0, False, {}, "k^m-anonymity"),
     ],
-    ids=["polish", "global", "masked", "whole", "km"],
+    ids=["polish", "blind", "global", "masked", "whole", "km"],
 )
 def test_what_cannot_be_had_is_refused(models, limit, masked, options, said):
     table = random_table(np.random.default_rng(0), 50, ("items",))

@@ -85,8 +85,22 @@ class Asked:
             audit=report.to_dict(),
             seconds=self.seconds,
             policy_sha256=self.policy.sha256,
-            warnings=self.warnings,
+            warnings=[*self.warnings, *_of_the_method(self)],
         )
+
+
+def _of_the_method(asked: Asked) -> list[ReleaseWarning]:
+    """Return what knowing the method may tell beyond what classes show (see :mod:`sudare.methods.blindness`)."""
+    columns = asked.requirements.columns
+    if not asked.makes_classes or not columns or asked.method.get("sensitive") == "blind":
+        return []
+    named = " and ".join(f"'{name}'" for name in columns)
+    text = (
+        f"Classes were made by looking at {named}: whoever knows the method, the policy and everybody's "
+        "quasi-identifiers may infer more than the classes show (minimality attack). With top-down and mondrian, "
+        "sensitive: blind resists."
+    )
+    return [ReleaseWarning("minimality", text, columns)]
 
 
 def requirements_of(policy: Policy) -> Requirements:

@@ -35,6 +35,8 @@ OF_MECHANISMS = ("pk-anonymity", "alpha-gamma")
 """The models that no classes of records keep, but only the mechanism by which values are drawn."""
 OF_RELEASES = ("uniqueness",)
 """The models that no method looks at: the audit decides on the written release."""
+BLIND_TO = ("k-anonymity", "l-diversity", "alpha-k-anonymity", "km-anonymity")
+"""The models that classes can keep whoever has which sensitive value (see :mod:`sudare.methods.blindness`)."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,17 @@ class Method:
             what = f"got {value!r}. Allowed: {', '.join(map(str, words)) or allowed}."
             near = did_you_mean(str(value), [word for word in words if isinstance(word, str)])
             problems.append(Problem(f"method.{key}", what, near))
-        return problems
+        return problems or _beside_blind(options)
 
     def lacking(
         self, options: Mapping[str, Any], models: Collection[object], roles: Mapping[str, Any]
     ) -> list[Problem]:
         """Return what this method misses in a policy: a model that it needs, a column that an option has to name."""
-        problems = self._unable({str(model) for model in models} - set(OF_RELEASES))
+        of_classes = {str(model) for model in models} - set(OF_RELEASES)
+        problems = self._unable(of_classes)
+        if options.get("sensitive") == "blind" and (others := sorted(of_classes - set(BLIND_TO))):
+            what = f"blind cannot keep {' and '.join(others)}: no number of records is safe from falling short of it."
+            problems.append(Problem("method.sensitive", what, f"require {', '.join(BLIND_TO)} alone, or leave it out."))
         if self.needs is not None and self.needs not in models and (self.makes is not None or not problems):
             what = f"{self.name} needs a requirement of the model {self.needs}, and there is none."
             hint = "add it, or use full-domain, which takes whatever is required."
@@ -138,6 +144,19 @@ class Method:
         return [options[key] for key, allowed in self.options.items() if isinstance(allowed, ColumnName)]
 
 
+def _beside_blind(options: Mapping[str, Any]) -> list[Problem]:
+    """Return which options do not go with deciding blindly, or only with that."""
+    if options.get("sensitive") != "blind":
+        what, hint = "has an effect beside sensitive: blind alone.", "add that, or leave it out."
+        return [Problem("method.slack", what, hint)] if "slack" in options else []
+    unable = {"polish": (True, "moves records by what classes hold"), "order": ("global", "compares all clusters")}
+    return [
+        Problem(f"method.{key}", f"{why}, which sensitive: blind does not.", "leave one of them out.")
+        for key, (value, why) in unable.items()
+        if options.get(key) == value
+    ]
+
+
 def _fits(value: object, allowed: Option) -> bool:
     """Say whether an option may have a value; of words and numbers that are listed, true is not 1, nor is 1.0."""
     if isinstance(allowed, tuple):
@@ -156,6 +175,7 @@ _LEVELS: Mapping[str, Any] = {
 }
 
 _DRAWN = ("quasi", "sensitive")
+_BLIND: Mapping[str, Option] = {"sensitive": ("seen", "blind"), "slack": Share()}
 
 METHODS: dict[str, Method] = {
     "top-down": Method(
@@ -170,6 +190,7 @@ METHODS: dict[str, Method] = {
             "remainder": ("join", "close"),
             "beta": Share(),
             "polish": Flag(),
+            **_BLIND,
         },
         item_sets=True,
     ),
@@ -178,7 +199,7 @@ METHODS: dict[str, Method] = {
         "each cluster is cut at the median of its widest attribute",
         "mondrian",
         "mondrian",
-        {"polish": Flag()},
+        {"polish": Flag(), **_BLIND},
     ),
     "l-clustering": Method(
         "l-clustering",

@@ -6,6 +6,8 @@ Steps
        cut at the attribute's median. Categories stand in the order of their codes; with a hierarchy, the
        largest child of the lowest node over the cluster is cut off.
     3. The first cut both sides of which keep every requirement is made; without one the cluster is a class.
+    With ``sensitive: blind`` a cut is made where both sides keep them whoever has which sensitive value; see
+    :mod:`sudare.methods.blindness`.
 
 Cost
     Each level reads every open row once per attribute; there are about log2(n / k) levels.
@@ -22,7 +24,10 @@ Reference
 
 from __future__ import annotations
 
+from typing import Literal
+
 from sudare.methods.splitting import split_down
+from sudare.methods.tallying import refuse_item_sets
 from sudare.models import Requirements
 from sudare.progress import Listener
 from sudare.table import Partition, Table
@@ -33,18 +38,26 @@ def mondrian(
     requirements: Requirements,
     *,
     polish: bool = False,
+    sensitive: Literal["seen", "blind"] = "seen",
+    slack: float = 0.05,
     seed: int | None = None,
     progress: Listener | None = None,
 ) -> Partition:
     """Cut the table at medians of its widest attributes (see the module's description).
 
-    ``polish`` moves records between the classes afterwards (see :mod:`sudare.methods.polishing`). ``seed`` is there for
-    the common signature: nothing is drawn.
+    ``polish`` moves records between the classes afterwards (see :mod:`sudare.methods.polishing`). ``sensitive`` and
+    ``slack`` are whether sensitive values are looked at (see :mod:`sudare.methods.blindness`). ``seed`` is for tests of
+    that; nothing else is drawn.
     """
     from sudare.kernels.splits import MEDIAN
 
-    del seed
-    partition = split_down(table, Requirements(requirements.models), MEDIAN, progress=progress)
+    job = None
+    if sensitive == "blind":
+        from sudare.methods.blindness import blind_job
+
+        refuse_item_sets(table)
+        job = blind_job(slack, seed)
+    partition = split_down(table, Requirements(requirements.models), MEDIAN, progress=progress, job=job)
     if not polish:
         return partition
     from sudare.methods.polishing import polish as move

@@ -191,6 +191,8 @@ def spread_top_down(
     remainder: Literal["join", "close"] = "join",
     beta: float = 0.0,
     polish: bool = False,
+    sensitive: Literal["seen", "blind"] = "seen",
+    slack: float = 0.05,
     apart: bool = False,
     progress: Listener | None = None,
 ) -> Plan:
@@ -198,7 +200,9 @@ def spread_top_down(
 
     See :func:`spread_down` for ``gather``, ``most``, ``apart``, and what is refused.
     """
+    del slack  # belongs to what is refused
     _refuse(polish, "polish", "polish moves records between finished classes")
+    _refuse(sensitive == "blind", "sensitive: blind", "each cluster asks what it holds before it is split")
     _refuse(order == "global", "order: global", "it compares all clusters of the table round by round")
     free = [name for name in shape.table.sets if requirements.free(name)]
     _refuse(bool(free), "item sets that only k^m-anonymity limits", "they are recoded once for the whole table")
@@ -221,11 +225,15 @@ def spread_mondrian(
     *,
     most: int = 1 << 20,
     polish: bool = False,
+    sensitive: Literal["seen", "blind"] = "seen",
+    slack: float = 0.05,
     apart: bool = False,
     progress: Listener | None = None,
 ) -> Plan:
     """Plan the method mondrian for a table that is spread out; see :func:`spread_down`."""
+    del slack
     _refuse(polish, "polish", "polish moves records between finished classes")
+    _refuse(sensitive == "blind", "sensitive: blind", "each cluster asks what it holds before it is split")
     _refuse(bool(shape.table.sets), "item sets", "mondrian does not generalize them, but top-down does")
     return spread_down(
         shape, Requirements(requirements.models), splits.MEDIAN, gather, most=most, apart=apart, progress=progress

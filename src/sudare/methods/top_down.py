@@ -25,7 +25,9 @@ Steps
     8. A cluster that cannot be split is a class. Its records show the smallest cell that covers them, and of a set
        the items that all of them hold.
     9. With ``polish``, records move between classes while that loses less; see :mod:`sudare.methods.polishing`.
-    10. A set that no limit but k^m-anonymity concerns takes no part in this; see :mod:`sudare.methods.km_items`.
+    10. With ``sensitive: blind``, clusters are split where that is safe whoever has which sensitive value, and nobody
+        is left out; see :mod:`sudare.methods.blindness`.
+    11. A set that no limit but k^m-anonymity concerns takes no part in this; see :mod:`sudare.methods.km_items`.
 
 Cost
     Each level reads every open row once for each pair of single-valued attributes, and every item that can still be
@@ -69,6 +71,8 @@ def top_down(
     remainder: Literal["join", "close"] = "join",
     beta: float = 0.0,
     polish: bool = False,
+    sensitive: Literal["seen", "blind"] = "seen",
+    slack: float = 0.05,
     seed: int | None = None,
     progress: Listener | None = None,
 ) -> Partition:
@@ -76,23 +80,29 @@ def top_down(
 
     ``split`` is how a cluster chooses among its splits, ``order`` whether clusters choose for themselves, ``items``,
     ``remainder`` and ``beta`` how item sets are split. ``polish`` moves records between the classes afterwards (see
-    :mod:`sudare.methods.polishing`). ``seed`` is there for the common signature: nothing is drawn.
+    :mod:`sudare.methods.polishing`). ``sensitive`` and ``slack`` are whether sensitive values are looked at (see
+    :mod:`sudare.methods.blindness`). ``seed`` is for tests of that; nothing else is drawn.
     """
     from sudare.kernels.combinations import count_items
     from sudare.kernels.splits import LEAST_LOSS, WIDEST
     from sudare.methods.disclosing import Choices, job_with
     from sudare.methods.km_items import HIDDEN, cut_items
 
-    del seed
     free = [name for name in table.sets if requirements.free(name)]
     chosen = Choices(beta, alone=items == "one-by-one", join=remainder == "join", everywhere=order == "global")
     plain = order == "per-cluster" and len(free) == len(table.sets)
+    for_groups, job = requirements.for_groups(free), None if plain else job_with(chosen)
+    if sensitive == "blind":
+        from sudare.methods.blindness import blind_job, check_blind
+
+        check_blind(not plain)
+        for_groups, job = Requirements(for_groups.models), blind_job(slack, seed)
     partition = split_down(
         table.without(free),
-        requirements.for_groups(free),
+        for_groups,
         LEAST_LOSS if split == "least-loss" else WIDEST,
         progress=progress,
-        job=None if plain else job_with(chosen),
+        job=job,
     )
     if polish:
         from sudare.methods.polishing import polish as move
