@@ -27,7 +27,7 @@ from sudare.making import requirements_of
 from sudare.methods import METHODS
 from sudare.policy import Policy
 from sudare.progress import Listener, silent
-from sudare.reading import Data, encode, read
+from sudare.reading import Data, encode, read, without_rare
 from sudare.table import Table
 
 
@@ -61,7 +61,7 @@ def compare_of(
     whole = source.table() if untouched else None
     secrets = [name for name in policy.sensitive if _single(policy, source.schema, name)]
     table = encode(source if whole is None else whole, policy, progress=listener, target=target, also=secrets)
-    seen = _Seen(policy, table, whole, target)
+    seen = _Seen(policy, without_rare(table, policy), whole, target)
     # what leaves quasi-identifiers as they are has nothing to learn from; who asks for it is told so
     judged = [way for way in ways if methods is not None or not METHODS[way.method].leaves_quasi]
     drawn = draw_queries(table, queries, seed)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from sudare.progress import Listener, silent
 from sudare.table import MEMORY, Column, ItemSets, Storage, Table, kind_name, looks_numeric
 from sudare.table.encode import ColumnEncoder, ItemsEncoder
 from sudare.table.encode_carried import Carried
+from sudare.table.rarity import hide_rare
 
 Data = Any
 """A path, a table of a database by its address, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation."""
@@ -185,6 +186,33 @@ def encode(
         if name in also and policy.columns[name].role == "insensitive" and isinstance(column, Column)
     }
     return Table(rows, by_role["quasi"], known, subject, carried.finish(), storage, chosen, context)
+
+
+class Rarity(NamedTuple):
+    """Which values count as rare: those that fewer than ``least`` records, or ``people``, hold.
+
+    The categories of ``public`` columns are known to everybody.
+    """
+
+    least: int
+    people: bool
+    public: frozenset[str]
+
+
+def rarity(policy: Policy) -> Rarity | None:
+    """Return which values a release must not name; None if the policy lets it name all."""
+    if policy.release.ranges == "tight":
+        return None
+    least = max(2, *(math.ceil(getattr(spec, "k", 0)) for spec in policy.require),
+                *(math.ceil(getattr(spec, "l", 0)) for spec in policy.require))  # fmt: skip
+    public = frozenset(name for name, spec in policy.columns.items() if spec.order is not None)
+    return Rarity(least, policy.counts_subjects, public)
+
+
+def without_rare(table: Table, policy: Policy) -> Table:
+    """Return a table whose quasi-identifiers show rare values as the policy says."""
+    rule = rarity(policy)
+    return table if rule is None else hide_rare(table, rule.least, people=rule.people, public=rule.public)
 
 
 def _encoded(policy: Policy, target: str | None, also: Collection[str]) -> list[str]:

@@ -26,7 +26,7 @@ from sudare.errors import DataError, Problem
 from sudare.making.asked import Asked, Made
 from sudare.making.targets import counted
 from sudare.policy import Policy
-from sudare.reading import encode, looked_at
+from sudare.reading import encode, looked_at, without_rare
 from sudare.release import class_labels, people_numbers, required_values
 from sudare.release.certificate import measure
 from sudare.table import SUPPRESSED, Column, Generalized, Partition, Table, generalize, merge_alike
@@ -66,6 +66,7 @@ def make_in_database(asked: Asked) -> Made:
             if not len(atoms.counts) or not atoms.counts.sum():
                 raise DataError(Problem(origin.shown, "has no records."))
             table, owner = repeated(asked, atoms)
+            table = without_rare(table, policy)
             requirements = asked.requirements
         with asked.timed("method"):
             recoding = asked.decide(table, requirements)

@@ -16,7 +16,7 @@ from sudare.making.abilities import check_database
 from sudare.making.asked import Asked, Made
 from sudare.making.targets import FileTarget, TableTarget
 from sudare.policy import Policy
-from sudare.reading import Data, encode, needs, read
+from sudare.reading import Data, encode, needs, read, without_rare
 from sudare.release import plain_type, private_folder, render, render_untouched
 from sudare.release.certificate import measure, untouched_figures
 from sudare.table import MEMORY, Partition, Storage, Table
@@ -48,6 +48,8 @@ def make_from_rows(asked: Asked) -> Made:
                 source, seen.policy, blanks_are_missing=target.text, storage=storage, progress=listener,
                 unseen=asked.unseen, also=seen.also,
             )  # fmt: skip
+            if asked.makes_classes:
+                table = without_rare(table, checked)
             requirements = asked.requirements
         with asked.timed("method"):
             recoding = asked.decide(table, requirements)

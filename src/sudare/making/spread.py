@@ -39,10 +39,11 @@ from sudare.making.shards import SHARD, Book, Cutting, Ints, histograms, make_bo
 from sudare.making.spread_targets import FolderTarget, target_of
 from sudare.methods.spread_out import Shape, spread_mondrian, spread_top_down
 from sudare.metrics.adding import Sums, losses
-from sudare.reading import holds_sets, looked_at
+from sudare.reading import holds_sets, looked_at, rarity, without_rare
 from sudare.release import class_labels, write_batches
 from sudare.release.certificate import Figures, added_up, measure, resized, untouched_figures
-from sudare.table import Partition, Perturbation, Table, generalize, merge_alike
+from sudare.table import Partition, Perturbation, Table, generalize, merge_alike, smallest
+from sudare.table.rarity import Counts, Holders, counted_people, hidden, hides
 
 SPLITTING = {"top-down": spread_top_down, "mondrian": spread_mondrian}
 EVERYWHERE = ("full-domain", "incognito", "l-incognito", "tds")
@@ -183,7 +184,37 @@ def _read(asked: Asked, spark: Spark) -> _Spread:
     kinds = pa.schema([schema.field(name) for name in carried])
     book = make_book(words, seen, kinds, sets=sets, unseen=asked.unseen, also=asked.seen.also)
     known = frozenset(pickle.loads(head)[2] for head in heads) if asked.method["name"] in DRAWING else frozenset()
-    return _Spread(spark, shards, book, rows, histograms(book, words), known)
+    spread = _Spread(spark, shards, book, rows, histograms(book, words), known)
+    return _without_rare(asked, spread) if asked.makes_classes else spread
+
+
+def _without_rare(asked: Asked, spread: _Spread) -> _Spread:
+    """Let rare values show as the policy says; how many hold each is counted where they are."""
+    policy, book = asked.policy, spread.book
+    rule = rarity(policy)
+    if rule is None:
+        return spread
+    named = [name for name, column in book.table.single.items() if hides(column, name in rule.public)]
+    held = {name: Counts(spread.frequencies[name], spread.frequencies[name]) for name in named}
+    if rule.people and book.table.subject is not None and named:
+        holders = Holders(tuple(named), rule.least)
+        parts = spread.gather(holders, holders.merge)
+        found = parts[0]
+        for part in parts[1:]:
+            found = holders.merge(found, part)
+        held = {name: counted_people(found[name], book.table.single[name].size) for name in named}
+    frequencies, code = dict(spread.frequencies), dict(book.code)
+    quasi = dict(book.table.quasi)
+    for name in named:
+        column, new = hidden(book.table.single[name], held[name], rule.least)
+        quasi[name] = column
+        if new is not None:
+            code[name] = smallest(new[book.code[name]], column.size)
+            frequencies[name] = np.bincount(
+                new[: len(frequencies[name])], weights=frequencies[name], minlength=column.size
+            ).astype(np.int64)
+    book = replace(book, table=replace(book.table, quasi=quasi), code=code)
+    return replace(spread, book=book, frequencies=frequencies)
 
 
 Told = Callable[[list[Any]], Figures]
@@ -218,14 +249,12 @@ def _split(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]
     )
     of_part = plan.bundles(BUNDLE)
     count = int(of_part.max(initial=0)) + 1
-    items = {name: int(frequencies[name].sum()) for name in table.sets}
-
     def told(heads: list[Any]) -> Figures:
         sums = Sums()
         for head in heads:
             sums.add(head)
-        found = losses(sums, spread.rows, table.quasi, frequencies, items)
-        return added_up(spread.rows, sums.kept, found, sums.columns, items)
+        found = losses(sums, spread.rows, table.quasi, frequencies)
+        return added_up(spread.rows, sums.kept, found, table.quasi, sums.columns)
 
     return Classes(plan, of_part, count, {name: frequencies[name] for name in table.single}, show), told
 
@@ -238,6 +267,7 @@ def _everywhere(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, 
         raise UnsupportedError(what, hint="use top-down, or leave the column out.")
     atoms = _atoms(spread)
     table, owner = repeated(asked, atoms)
+    table = without_rare(table, asked.policy)
     recoding = asked.decide(table, asked.requirements)
     assert isinstance(recoding, Partition)
     shown = generalize(table, recoding)

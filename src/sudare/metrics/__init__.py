@@ -2,18 +2,31 @@
 
 from sudare.metrics.classification import Information, information
 from sudare.metrics.levels import CellLoss, LevelLoss, level_losses
-from sudare.metrics.loss import METRICS, Loss, Weights, item_figures, relative_uncertainty, uncertainty
+from sudare.metrics.loss import (
+    METRICS,
+    PUBLISHED,
+    Loss,
+    Weights,
+    item_figures,
+    published,
+    relative_uncertainty,
+    uncertainty,
+)
+from sudare.metrics.released import as_released
 
 __all__ = [
     "METRICS",
+    "PUBLISHED",
     "CellLoss",
     "Information",
     "LevelLoss",
     "Loss",
     "Weights",
+    "as_released",
     "information",
     "item_figures",
     "level_losses",
+    "published",
     "relative_uncertainty",
     "uncertainty",
 ]

@@ -13,12 +13,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.table import Cover, Generalized, ItemSets, SetCover
+from sudare.table import Column, Cover, Generalized, ItemSets, SetCover
 
 Reals = NDArray[np.float64]
 Weights = Literal["domain", 1]
@@ -131,14 +132,15 @@ def uncertainty(given: Generalized, weights: Weights = 1) -> Loss:
     return Loss(min(float(sum(attributes.values())), sys.float_info.max), attributes)
 
 
-def relative_uncertainty(given: Generalized, weights: Weights = 1) -> Loss:
+def relative_uncertainty(given: Generalized, weights: Weights = 1, *, items: bool = True) -> Loss:
     """RL: :func:`uncertainty` by that of the table in which all records agree, since each of them shows everything.
 
     It is 0 for an untouched table, 1 for that one, and 0 if there is nothing to lose. Everything is the root of a
-    hierarchy, also where a lower node covers all records: else what is left out could count more than 1.
+    hierarchy, also where a lower node covers all records: else what is left out could count more than 1. Without
+    ``items``, item sets take no part.
     (A clustering-based approach for data anonymization. Journal of Software, in Chinese.)
     """
-    parts = _grown(given, weights)
+    parts = {name: part for name, part in _grown(given, weights).items() if items or name in _single(given)}
     attributes = {name: part.share for name, part in parts.items()}
     # by the widest column, since the sum of several may be more than a float can hold
     widest = max((part.most for part in parts.values()), default=0.0)
@@ -148,24 +150,20 @@ def relative_uncertainty(given: Generalized, weights: Weights = 1) -> Loss:
 
 
 def item_figures(given: Generalized) -> dict[str, dict[str, float]]:
-    """Return, for each item-set column, how many items the records hold, how many the release shows, and the NCP.
+    """Return, for each item-set column, how many items the release shows as they are, and the NCP.
 
-    ``disclosed`` counts items that are shown as they are; of a record that is left out or masked none is.
+    How many items the records hold is not told: who sees the ones that are shown would learn how many of one person's
+    are hidden. In the NCP each record counts the same, however many it holds.
     """
     sets = {name: cover for name, cover in given.covers.items() if isinstance(cover, SetCover)}
-    shown = {
-        name: (cover.column, int(cover.disclosed.sum()), _average(given, cover.share)) for name, cover in sets.items()
-    }
-    shown |= {name: (own.column, own.disclosed, _own(given)[name]) for name, own in given.own.items()}
-    return {
-        name: {
-            "items": len(column.items),
-            "disclosed": disclosed,
-            "disclosed_share": round(disclosed / max(len(column.items), 1), 9),
-            "ncp": round(ncp, 9),
-        }
-        for name, (column, disclosed, ncp) in shown.items()
-    }
+    shown = {name: (int(cover.disclosed.sum()), _average(given, cover.share)) for name, cover in sets.items()}
+    shown |= {name: (own.disclosed, _own(given)[name]) for name, own in given.own.items()}
+    return {name: {"disclosed": disclosed, "ncp": published(ncp)} for name, (disclosed, ncp) in shown.items()}
+
+
+def published(figure: float) -> float:
+    """Return a figure as certificates have it: exact enough to compare releases, too coarse to solve equations with."""
+    return round(figure, 4)
 
 
 METRICS: dict[str, Callable[[Generalized], Loss]] = {
@@ -178,7 +176,14 @@ METRICS: dict[str, Callable[[Generalized], Loss]] = {
     "uncertainty": uncertainty,
     "relative_uncertainty": relative_uncertainty,
 }
-"""Every loss metric by the name it has in certificates."""
+"""Every loss metric by name."""
+
+PUBLISHED: dict[str, Callable[[Generalized], Loss]] = {
+    name: partial(relative_uncertainty, items=False) if name == "relative_uncertainty" else metric
+    for name, metric in METRICS.items()
+    if name != "uncertainty"
+}
+"""The metrics that certificates have: no sums in a column's own unit, from which its range, or somebody's set, follows."""
 
 
 def leaves_lost(cover: Cover) -> Reals:
@@ -190,7 +195,7 @@ def leaves_lost(cover: Cover) -> Reals:
         low, high = cover.reach
         share = (high - low + 1) / size
     else:
-        share = cover.distinct / size
+        share = cover.values / size
     return (share - 1 / size) / (1 - 1 / size) if size > 1 else np.zeros(len(share))
 
 
@@ -227,7 +232,7 @@ def _grown(given: Generalized, weights: Weights) -> dict[str, _Grown]:
             continue
         by_class, most = widths(cover)
         if weights == "domain":
-            unit = cover.column.domain or 1.0
+            unit = cover.span or 1.0
             by_class, most = by_class / unit, most / unit
         with np.errstate(over="ignore"):
             total = float((given.kept * by_class[: len(given.kept)]).sum()) + given.lost * most
@@ -239,18 +244,27 @@ def _grown(given: Generalized, weights: Weights) -> dict[str, _Grown]:
 
 def widths(cover: Cover) -> tuple[Reals, float]:
     """Return by how much each class's cell is wider than one value, and so for a cell that shows everything."""
-    column, taxonomy = cover.column, cover.column.taxonomy
+    column, taxonomy, most = cover.column, cover.column.taxonomy, widest(cover.column, cover.domain)
     if taxonomy is not None:
-        most = float(max(taxonomy.size - 1 + column.missing, 0))
         return np.where(cover.node == 0, most, np.maximum(taxonomy.leaves[cover.node] - 1.0, 0.0)), most
-    if column.size < 2:
+    if not most:
         return np.zeros(len(cover.begin)), 0.0
-    if column.positions is None:
-        most = float(column.size - 1)
-        return np.where(cover.everything, most, cover.distinct - 1.0), most
-    most = column.domain or 1.0  # one number, and missing: two that may be told apart
-    low, high = (np.minimum(end, len(column.positions) - 1) for end in (cover.low, cover.high))
-    return np.where(cover.everything, most, column.positions[high] - column.positions[low]), most
+    grown = cover.width if column.positions is not None else np.maximum(cover.width - 1.0, 0.0)
+    return np.where(cover.everything, most, grown), most
+
+
+def widest(column: Column, domain: float | None = None) -> float:
+    """Return by how much a cell that shows everything is wider than one value; 0 if there is only one.
+
+    ``domain`` is what shares are of, if that is not the column's own.
+    """
+    if column.taxonomy is not None:
+        return float(max(column.taxonomy.size - 1 + column.missing, 0))
+    if column.size < 2 and column.other is None:
+        return 0.0
+    span = column.domain if domain is None else domain
+    # one number, and missing: two that may be told apart
+    return span or 1.0 if column.positions is not None else max(span - 1.0, 0.0)
 
 
 def _hidden(given: Generalized, column: ItemSets, disclosed: int, ncp: float, weights: Weights) -> _Grown:
@@ -264,7 +278,7 @@ def _hidden(given: Generalized, column: ItemSets, disclosed: int, ncp: float, we
 def _leaves(cover: Cover) -> int:
     """Return how many leaves there are; without a hierarchy, different values. One that has none counts as one."""
     taxonomy = cover.column.taxonomy
-    return cover.column.size if taxonomy is None else max(taxonomy.size, 1)
+    return cover.column.different if taxonomy is None else max(taxonomy.size, 1)
 
 
 def _average(given: Generalized, by_class: Reals, lost: float = 1.0) -> float:
@@ -276,6 +290,10 @@ def _own(given: Generalized) -> dict[str, float]:
     """Return what item sets lose that each record shows for itself."""
     released = given.rows - given.lost
     return {name: (own.share * released + given.lost) / max(given.rows, 1) for name, own in given.own.items()}
+
+
+def _single(given: Generalized) -> set[str]:
+    return {name for name, cover in given.covers.items() if isinstance(cover, Cover)}
 
 
 def _mean(attributes: dict[str, float]) -> Loss:

@@ -279,10 +279,15 @@ class SuppressionSpec(Part):
 
 
 class ReleaseSpec(Part):
-    """How the rows leave: their order, and what stands in the subject column."""
+    """How the rows leave: their order, what stands in the subject column, and what ranges and sets may name.
+
+    ``ranges``: with ``safe``, values that fewer than k records hold are neither ends of ranges nor members of sets; with
+    ``tight`` they are, so that ranges are as narrow as they can be.
+    """
 
     order: Literal["class", "keep"] = "class"
     subjects: Literal["per-class", "linked"] = "per-class"
+    ranges: Literal["safe", "tight"] = "safe"
 
 
 class SourceSpec(Part):

@@ -20,7 +20,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -127,8 +127,10 @@ class Intervals:
     def __init__(self, cover: Cover) -> None:
         self.cover = cover
         column = cover.column
-        ends = np.zeros(column.size + 1, dtype=np.bool_)  # masked classes end one beyond the last code
-        ends[cover.low], ends[cover.high] = True, True
+        if column.ends is not None:
+            column = replace(column, values=column.ends.values, positions=column.ends.positions)
+        ends = np.zeros(len(column.values) + 2, dtype=np.bool_)  # behind the values: missing, and what masked classes have
+        ends[cover.ends[0]], ends[cover.ends[1]] = True, True
         ends[len(column.values) :] = False
         codes = np.flatnonzero(ends)
         self.place = np.full(len(ends), len(codes))  # of the text of each code; that of missing is null
@@ -141,10 +143,10 @@ class Intervals:
         cells = pa.array(cover.cell if classes is None else cover.cell[classes]).dictionary_encode().indices.to_numpy()
         found = first_of_each(cells)
         shown = found if classes is None else classes[found]
-        low, high, anything = cover.low[shown], cover.high[shown], pa.array(cover.everything[shown])
+        low, high = (end[shown] for end in cover.ends)
         first, last = (self.texts.take(pa.array(self.place[codes])) for codes in (low, high))
         labels = pc.if_else(pa.array(low == high), first, put_together("[", first, ", ", last, "]"))
-        return dictionary(cells, pc.if_else(anything, pa.scalar("*", labels.type), labels))
+        return dictionary(cells, pc.if_else(pa.array(cover.everything[shown]), pa.scalar("*", labels.type), labels))
 
 
 def _choice_labels(cover: Cover) -> pa.DictionaryArray:

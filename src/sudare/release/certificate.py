@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any
 
-from sudare.metrics import METRICS, Loss, item_figures
+from sudare.metrics import PUBLISHED, Loss, as_released, item_figures, published
 from sudare.release.warnings import ReleaseWarning
-from sudare.table import Generalized, Recoding, Table
+from sudare.table import Column, Cover, Generalized, ItemSets, Recoding, Table
 
 FORMAT = 1
 MISSING = (
@@ -44,24 +44,25 @@ class Figures:
     """What the method has to tell about its decision."""
     mechanism: dict[str, Any] = field(default_factory=dict)
     """What an analyst has to know to estimate from sensitive values that are hidden."""
+    other: dict[str, int] = field(default_factory=dict)
+    """How many rare categories a column shows as one, by column."""
 
 
-def measure(shown: Generalized) -> Figures:
-    """Measure every loss metric in total, and per quasi-identifier where the metric has such figures."""
-    found = {name: metric(shown) for name, metric in METRICS.items()}
-    attributes: dict[str, dict[str, float]] = {}
-    for name, loss in found.items():
-        for column, figure in loss.attributes.items():
-            attributes.setdefault(column, {})[name] = round(figure, 9)
-    return Figures(
+def measure(given: Generalized) -> Figures:
+    """Measure every published loss in total, and per quasi-identifier where the metric has such figures.
+
+    They are shares of what the release shows (see :mod:`sudare.metrics.released`).
+    """
+    shown = as_released(given)
+    return _figures(
         shown.rows,
         int(shown.sizes.sum()),
         shown.lost,
-        {name: round(loss.total, 9) for name, loss in found.items()},
-        attributes,
+        {name: metric(shown) for name, metric in PUBLISHED.items()},
         item_figures(shown),
-        len(shown.sizes) if shown.own else None,
-        dict(shown.partition.facts),
+        {name: cover.column for name, cover in shown.covers.items() if isinstance(cover, Cover)},
+        classes=len(shown.sizes) if shown.own else None,
+        search=dict(shown.partition.facts),
     )
 
 
@@ -69,38 +70,58 @@ def added_up(
     rows: int,
     kept: int,
     found: Mapping[str, Loss],
-    columns: Mapping[str, Mapping[str, float]],
-    items: Mapping[str, int],
+    columns: Mapping[str, Column | ItemSets],
+    sums: Mapping[str, Mapping[str, float]],
 ) -> Figures:
-    """Return the figures of a release that was measured in parts; ``columns`` has what these told of each."""
+    """Return the figures of a release that was measured in parts; ``sums`` has what these told of each column."""
+    sets = {
+        name: {"disclosed": int(sums[name]["disclosed"]), "ncp": published(found["gcp"].attributes[name])}
+        for name, column in columns.items()
+        if isinstance(column, ItemSets)
+    }
+    single = {name: column for name, column in columns.items() if isinstance(column, Column)}
+    return _figures(rows, kept, rows - kept, found, sets, single)
+
+
+def _figures(
+    rows_in: int,
+    rows_out: int,
+    suppressed: int,
+    found: Mapping[str, Loss],
+    item_sets: dict[str, dict[str, float]],
+    columns: Mapping[str, Column],
+    *,
+    classes: int | None = None,
+    search: dict[str, Any] | None = None,
+) -> Figures:
     attributes: dict[str, dict[str, float]] = {}
     for name, loss in found.items():
         for column, figure in loss.attributes.items():
-            attributes.setdefault(column, {})[name] = round(figure, 9)
-    sets = {
-        name: {
-            "items": held,
-            "disclosed": int(columns[name]["disclosed"]),
-            "disclosed_share": round(columns[name]["disclosed"] / max(held, 1), 9),
-            "ncp": round(found["gcp"].attributes[name], 9),
-        }
-        for name, held in items.items()
-    }
-    totals = {name: round(loss.total, 9) for name, loss in found.items()}
-    return Figures(rows, kept, rows - kept, totals, attributes, sets)
+            attributes.setdefault(column, {})[name] = published(figure)
+    return Figures(
+        rows_in,
+        rows_out,
+        suppressed,
+        {name: published(loss.total) for name, loss in found.items()},
+        attributes,
+        item_sets,
+        classes,
+        search or {},
+        other={name: column.other[1] for name, column in columns.items() if column.other is not None},
+    )
 
 
 def resized(figures: Figures, classes: int, squares: int) -> Figures:
     """Return figures with those that follow from the sizes of classes, as they are found in the release."""
     lost = figures.rows_in - figures.rows_out
     sizes = {
-        "discernibility": round(float(squares) + float(lost) * figures.rows_in, 9),
-        "average_class_size": round(figures.rows_out / classes if classes else 0.0, 9),
+        "discernibility": published(float(squares) + float(lost) * figures.rows_in),
+        "average_class_size": published(figures.rows_out / classes if classes else 0.0),
     }
     return replace(figures, totals=figures.totals | sizes)
 
 
-UNTOUCHED = {"gcp": 0.0, "arx": 0.0, "precision": 1.0, "entropy": 0.0, "uncertainty": 0.0, "relative_uncertainty": 0.0}
+UNTOUCHED = {"gcp": 0.0, "arx": 0.0, "precision": 1.0, "entropy": 0.0, "relative_uncertainty": 0.0}
 """What quasi-identifiers lose that leave as they came; measures of classes say nothing there."""
 
 
@@ -135,6 +156,7 @@ def make_certificate(
         "loss": figures.totals,
         "loss_by_column": figures.by_column,
         "item_sets": figures.item_sets,
+        "other": figures.other,
         "seconds": {stage: round(spent, 4) for stage, spent in seconds.items()},
         "method": dict(method),
         "search": figures.search,

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sudare.table.ends import Ends
 from sudare.table.taxonomy import Taxonomy
 
 ColumnKind = Literal["numeric", "categorical"]
@@ -23,6 +24,8 @@ class Column:
     missing cell and occurs only if ``missing`` is true. ``positions`` gives numbers and dates their place on the
     axis (dates in days, times in seconds), for widths and distances. ``domain`` is what a width of 1 means:
     the range of a number, the number of categories (a missing value counts as one), the leaves of a taxonomy.
+    ``ends`` are what ranges show at their ends, where that is not the value itself. ``other`` is the code of a category
+    that stands for rare ones, and how many these are.
     """
 
     name: str
@@ -33,6 +36,8 @@ class Column:
     positions: NDArray[np.float64] | None = None
     taxonomy: Taxonomy | None = None
     weight: float = 1.0
+    ends: Ends | None = None
+    other: tuple[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -53,8 +58,23 @@ class Column:
         if self.taxonomy is not None:
             return float(self.taxonomy.size)
         if self.positions is not None:
-            return float(self.positions[-1] - self.positions[0]) if len(self.positions) else 0.0
-        return float(self.size)
+            return self._range
+        return float(self.different)
+
+    @property
+    def different(self) -> int:
+        """The number of different values, missing included; a category for rare ones counts as all of them."""
+        return self.size if self.other is None else self.size - 1 + self.other[1]
+
+    @property
+    def _range(self) -> float:
+        """The width of the widest range that can be shown."""
+        assert self.positions is not None
+        if not len(self.positions):
+            return 0.0
+        if self.ends is None:
+            return float(self.positions[-1] - self.positions[0])
+        return float(self.ends.positions[self.ends.high[-1]] - self.ends.positions[self.ends.low[0]])
 
     def reordered(self, order: NDArray[np.int64], taxonomy: Taxonomy) -> Column:
         """Return the column with its values in another order (new code to old code), and a taxonomy over them."""
@@ -67,6 +87,8 @@ class Column:
             values=self.values.take(pa.array(order)),
             positions=None if self.positions is None else self.positions[order],
             taxonomy=taxonomy,
+            ends=None,
+            other=None,
         )
 
     def forgetting(self, values: NDArray[np.bool_]) -> Column:

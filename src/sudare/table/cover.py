@@ -33,12 +33,15 @@ class Cover:
     what it shows, ``shown`` has the number of its cell, and the runs of codes are those of the cells: class ``g`` has
     run ``shown[g]``, which is a node where there is a taxonomy. A masked class covers one code more than there are if
     it has to, so that it shows everything also in a column without missing cells, or with only one value.
+
+    ``domain`` is what shares are of, if that is not the column's own.
     """
 
     column: Column
     start: Ints
     codes: Ints
     shown: Ints | None = None
+    domain: float | None = None
 
     @cached_property
     def begin(self) -> Ints:
@@ -80,8 +83,10 @@ class Cover:
             return self.node.astype(np.int64)
         if self.column.positions is not None:
             # whatever numbers a class mixes with missing cells, it shows the same
-            low = np.where(self.everything, 0, self.low)
-            return np.asarray(low * (self.column.size + 1) + self.high)
+            first, last = self.ends
+            ends = self.column.ends
+            most = self.column.size + 1 if ends is None else len(ends.values) + 2
+            return np.where(self.everything, most * most, first * most + last)
         if self.shown is not None:
             return numbered(np.arange(len(self.shown) + 1), np.where(self.everything, len(self.start), self.shown))
         return numbered(self.start, self.codes)
@@ -101,16 +106,50 @@ class Cover:
         return np.asarray(shown & (self.distinct > 1))
 
     @cached_property
+    def ends(self) -> tuple[Ints, Ints]:
+        """The numbers of the values that each range shows at its ends: codes, or entries of the column's ``ends``."""
+        ends = self.column.ends
+        if ends is None:
+            return self.low, self.high
+        # behind all values stand missing, and what only masked classes have
+        first, last = (np.append(each, (len(ends.values), len(ends.values) + 1)) for each in (ends.low, ends.high))
+        every = np.append(np.arange(len(ends.low)), first[-2:])
+        single = self.low == self.high
+        return np.where(single, every[self.low], first[self.low]), np.where(single, every[self.high], last[self.high])
+
+    @cached_property
+    def width(self) -> Reals:
+        """How wide each class's cell is: a length on the axis, or a number of values; 0 for one, or for everything."""
+        column = self.column
+        assert column.taxonomy is None
+        if column.positions is not None:
+            places = column.positions if column.ends is None else column.ends.positions
+            places = np.append(places, (0.0, 0.0))  # from missing on; where these take part, all is shown
+            first, last = self.ends
+            return np.where(self.everything | (first == last), 0.0, places[last] - places[first])
+        return np.where(self.everything | (self.values < 2), 0.0, self.values)
+
+    @cached_property
+    def values(self) -> Reals:
+        """The number of values that the set of each class stands for."""
+        if self.column.other is None:
+            return self.distinct.astype(np.float64)
+        code, several = self.column.other
+        weight = np.ones(self.column.size)
+        weight[code] = several
+        return self.total(weight)
+
+    @property
+    def span(self) -> float:
+        """What shares are of."""
+        return self.column.domain if self.domain is None else self.domain
+
+    @cached_property
     def share(self) -> Reals:
         """The share of the domain that each class's cell covers, 0 for a single value (the NCP of the cell)."""
-        column = self.column
-        if column.taxonomy is not None:
-            return column.taxonomy.share[self.node]
-        if column.positions is not None:
-            places = np.append(column.positions, (0.0, 0.0))  # from missing on; where these take part, all is shown
-            width = np.where(self.low == self.high, 0.0, places[self.high] - places[self.low])
-            return np.where(self.everything, 1.0, width / (column.domain or 1.0))
-        return np.where(self.everything, 1.0, np.where(self.distinct > 1, self.distinct / column.domain, 0.0))
+        if self.column.taxonomy is not None:
+            return self.column.taxonomy.share[self.node]
+        return np.where(self.everything, 1.0, self.width / (self.span or 1.0))
 
     @cached_property
     def reach(self) -> tuple[Ints, Ints]:
@@ -120,12 +159,20 @@ class Cover:
         if column.taxonomy is not None:
             first_of, last_of = column.taxonomy.span
             return first_of[self.node], last_of[self.node]
-        return np.where(self.everything, 0, self.low), np.where(self.everything, last, self.high)
+        low, high = self.low, self.high
+        if column.ends is not None and column.positions is not None:
+            # what lies between an end and the values of the class is covered, too
+            places = np.append(column.ends.positions, (np.inf, np.inf))
+            first, end = self.ends
+            wide = (low != high) & ~self.everything
+            low = np.where(wide, np.searchsorted(column.positions, places[first]), low)
+            high = np.where(wide, np.searchsorted(column.positions, places[end], side="right") - 1, high)
+        return np.where(self.everything, 0, low), np.where(self.everything, last, high)
 
     def total(self, of_code: Reals) -> Reals:
         """Return the sum of a figure per code, over the codes that each class's cell covers."""
         if self.column.taxonomy is None and self.column.positions is None:
-            sums = np.concatenate(([0.0], np.cumsum(np.append(of_code, 0.0)[self.codes])))
+            sums = np.concatenate(([0.0], np.cumsum(np.append(of_code, 0.0)[self.codes])))  # masked: one code more
             return np.asarray(sums[self.end] - sums[self.begin])
         low, high = self.reach
         sums = np.concatenate(([0.0], np.cumsum(of_code)))
