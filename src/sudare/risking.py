@@ -14,7 +14,7 @@ from sudare import engines
 from sudare.errors import DataError, ParameterError, Problem, SudareError, did_you_mean
 from sudare.policy import ColumnSpec, Policy
 from sudare.progress import Listener, silent
-from sudare.reading import Data, Unseen, encode, read
+from sudare.reading import Data, Unseen, encode, read, without_rare
 from sudare.release import is_text
 from sudare.released import Released, open_released
 from sudare.risk import (
@@ -196,6 +196,7 @@ def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, 
         table, released, generalized=method not in LEAVES_QUASI, drawn=method == "pram", text=text,
         missing=[token for token in policy.source.missing if token],
         separators={name: spec.separator for name, spec in policy.columns.items()},
+        published=None if method in LEAVES_QUASI else without_rare(table, policy),
     )  # fmt: skip
     lost = int(certificate.get("suppressed") or 0)
     return ReleaseView(

@@ -17,10 +17,10 @@ from sudare import engines
 from sudare.errors import DataError, Problem, SudareError
 from sudare.policy import Policy
 from sudare.progress import Listener
-from sudare.reading import Data, encoder, read
+from sudare.reading import Data, encoder, read, without_rare
 from sudare.release import is_text
 from sudare.released import Released, open_released
-from sudare.table import Column, ItemSets, encode_column
+from sudare.table import Column, ItemSets, Table, encode_column
 
 HINT = "give the data that the release was made of, and the policy that it was made under, from the same file."
 
@@ -87,6 +87,8 @@ def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> P
     ready = {name: attempt(name, each.finish) for name, each in encoders.items()}
     columns: dict[str, Column | ItemSets] = {name: column for name, column in ready.items() if column is not None}
     people = columns.pop(policy.subject, None) if policy.subject is not None else None
+    if not certificate.get("mechanism"):
+        columns |= _as_published(columns, people, policy, rows)
     listener("read the release", 0, 0)
     there = [name for name in opened.columns if name in policy.columns or name == "group"]
     pair = Pair(
@@ -95,6 +97,19 @@ def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> P
     )  # fmt: skip
     _check_values(pair)
     return pair
+
+
+def _as_published(
+    columns: Mapping[str, Column | ItemSets], people: Any, policy: Policy, rows: int
+) -> dict[str, Column | ItemSets]:
+    """Return quasi-identifiers with rare values as the release shows them: it names neither them nor how they differ."""
+    open_ones = {
+        name: columns[name]
+        for name in policy.quasi
+        if name in columns and policy.columns[name].hierarchy is None and isinstance(columns[name], Column)
+    }
+    subject = people if isinstance(people, Column) else None
+    return dict(without_rare(Table(rows, open_ones, subject=subject), policy).quasi)
 
 
 def _in_text(release: Any) -> bool:

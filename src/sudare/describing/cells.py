@@ -7,7 +7,7 @@ members, a node of a hierarchy for each leaf below it, and ``*`` for everything 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,7 +173,10 @@ def _on_axis(
             form[place] = SINGLE if span[0] == span[1] else GENERAL
     there = np.isfinite(low)
     hidden = form == HIDDEN
-    strange = bool(np.any(low < axis.places.min(initial=np.inf)) or np.any(high > axis.places.max(initial=-np.inf)))
+    reach = axis.places
+    if column.ends is not None:  # round numbers beyond what anybody has
+        reach = places_of(replace(column, values=column.ends.values, positions=column.ends.positions))
+    strange = bool(np.any(low < reach.min(initial=np.inf)) or np.any(high > reach.max(initial=-np.inf)))
     if there.any():  # what is hidden may be anything that the column shows
         low, high = np.where(hidden, low[there].min(), low), np.where(hidden, high[there].max(), high)
     if root is not None:

@@ -7,7 +7,7 @@ a set, a label of the hierarchy, or a value as it was. ``*`` allows everything; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from sudare.release import Anything, Choice, Interval, parse_cell
 from sudare.release.cells import node_texts
 from sudare.release.texts import value_texts
 from sudare.risk.classes import Classes, group_rows
-from sudare.table import Column, ItemSets, Table, encode_column, encode_items
+from sudare.table import OTHER, Column, ItemSets, Table, encode_column, encode_items
 
 Ints = NDArray[np.int64]
 TEXT = pa.large_string()
@@ -99,19 +99,21 @@ def read_shown(
     text: bool = False,
     missing: Sequence[str] = (),
     separators: Mapping[str, str | None] | None = None,
+    published: Table | None = None,
 ) -> Shown:
     """Read the quasi-identifiers of a release of a table; ``generalized`` is false if they leave as they came.
 
     Values that were ``drawn`` may be some that the table does not have: their cells fit nobody.
     ``text`` says that it is a text file, where an empty set cannot be told from a missing one. ``missing`` are texts
-    that stand for a missing cell, ``separators`` what joins items in text.
+    that stand for a missing cell, ``separators`` what joins items in text. ``published`` is the table with rare values as
+    the release shows them, where it does not name them.
     """
     cells, sets = {}, {}
     for name, column in table.quasi.items():
         if isinstance(column, ItemSets):
             sets[name] = _sets(column, released.column(name), missing, (separators or {}).get(name), not text)
         elif generalized:
-            cells[name] = _cells(column, released.column(name))
+            cells[name] = _cells(column, released.column(name), column if published is None else published.single[name])
         else:
             cells[name] = _as_they_came(column, released.column(name), missing, drawn)
     return Shown(released.num_rows, cells, sets)
@@ -130,16 +132,16 @@ def translated(column: Column, other: Column) -> Ints:
     return np.append(codes, column.missing_code)  # the last code is that of a missing cell
 
 
-def _cells(column: Column, cells: pa.ChunkedArray) -> Cells:
+def _cells(column: Column, cells: pa.ChunkedArray, published: Column) -> Cells:
     of_row, texts = _numbered(cells)
     low, high = np.ones(len(texts), np.int64), np.zeros(len(texts), np.int64)
     members: dict[int, Ints] = {}
     if column.positions is not None and column.taxonomy is None:
-        low, high = _ends(column, texts)
+        low, high = _ends(published, texts)
         unknown = int(np.count_nonzero((low < 0) | (high < 0)))
     else:
         unknown = 0
-        plain = {text: code for code, text in enumerate(value_texts(column).to_pylist())}
+        plain = _codes_of(column, published)
         nodes = _nodes(column)
         for number, text in enumerate(texts.to_pylist()):
             found = nodes.get(text)
@@ -156,16 +158,33 @@ def _cells(column: Column, cells: pa.ChunkedArray) -> Cells:
     return Cells(of_row, low, high, members)
 
 
+def _codes_of(column: Column, published: Column) -> dict[str, list[int]]:
+    """Return the codes that each text stands for: one, or those of all categories that are too rare to be named."""
+    texts = value_texts(column).to_pylist()
+    plain = {text: [code] for code, text in enumerate(texts)}
+    if published.other is not None:
+        named = set(value_texts(published).to_pylist())
+        plain[OTHER] = [code for code, text in enumerate(texts) if text == OTHER or text not in named]
+    return plain
+
+
 def _ends(column: Column, texts: pa.Array) -> tuple[Ints, Ints]:
     """Return the ends of cells of numbers or dates, of which there may be as many as classes; -1 if one is no value."""
     interval = pc.extract_regex(texts, r"^\[(?P<low>.*?), (?P<high>.*)\]$")
-    values = value_texts(column)
+    assert column.positions is not None
+    values, first = value_texts(column), np.arange(len(column.values))
+    last = first
+    if column.ends is not None:  # of round numbers: the values next to them, within the interval
+        places = column.ends.positions
+        values = value_texts(replace(column, values=column.ends.values, positions=places))
+        first = np.searchsorted(column.positions, places)
+        last = np.searchsorted(column.positions, places, side="right") - 1
     anything = pc.fill_null(pc.equal(texts, "*"), False).to_numpy(zero_copy_only=False)
     missing = texts.is_null().to_numpy(zero_copy_only=False)
     found = []
-    for end, open_end in (("low", 0), ("high", column.size - 1)):
+    for end, open_end, nearest in (("low", 0, first), ("high", column.size - 1, last)):
         place = pc.index_in(pc.coalesce(pc.struct_field(interval, end), texts), values)
-        codes = pc.fill_null(place, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        codes = np.append(nearest, -1)[pc.fill_null(place, -1).to_numpy(zero_copy_only=False).astype(np.int64)]
         codes[anything], codes[missing] = open_end, column.missing_code
         found.append(codes)
     return found[0], found[1]
@@ -183,7 +202,7 @@ def _nodes(column: Column) -> dict[str | None, tuple[int, int]]:
     return nodes
 
 
-def _allowed(column: Column, plain: Mapping[str, int], text: str | None) -> tuple[int, int] | Ints | None:
+def _allowed(column: Column, plain: Mapping[str, list[int]], text: str | None) -> tuple[int, int] | Ints | None:
     """Return the range of codes that a cell allows, or its members; None if it names a value that is not there."""
     cell = parse_cell(text)
     if cell is None:
@@ -191,13 +210,15 @@ def _allowed(column: Column, plain: Mapping[str, int], text: str | None) -> tupl
     if isinstance(cell, Anything):
         return 0, column.size - 1
     if isinstance(cell, Interval) and cell.low in plain and cell.high in plain:
-        return plain[cell.low], plain[cell.high]
+        return plain[cell.low][0], plain[cell.high][-1]
     if isinstance(cell, Choice):
-        codes = [column.missing_code if each is None else plain.get(each, -1) for each in cell.members]
-        return None if -1 in codes or not codes else np.sort(np.array(codes, dtype=np.int64))
+        codes = [code for each in cell.members for code in ([column.missing_code] if each is None else plain.get(each, [-1]))]
+        return None if -1 in codes or not codes else np.unique(np.array(codes, dtype=np.int64))
     # a value may look like an interval or a set, and is then written as it is only where it is no category
-    code = plain.get(cell if isinstance(cell, str) else str(text), -1)
-    return None if code < 0 else (code, code)
+    found = plain.get(cell if isinstance(cell, str) else str(text))
+    if not found:
+        return None
+    return (found[0], found[0]) if len(found) == 1 else np.array(found, dtype=np.int64)
 
 
 def _numbered(cells: pa.ChunkedArray) -> tuple[Ints, pa.Array]:

@@ -5,6 +5,7 @@ from sudare.table.column import Column, ItemSets, kind_name, smallest
 from sudare.table.cover import Cover, Generalized, OwnItems, SetCover, generalize, merge_alike
 from sudare.table.encode import encode_column, encode_items, looks_numeric, plain_numbers
 from sudare.table.levels import cut_at, height
+from sudare.table.rarity import OTHER, hide_rare
 from sudare.table.recoding import SUPPRESSED, Draw, Partition, Perturbation, Recoding, Separation
 from sudare.table.storage import MEMORY, Storage, chunks
 from sudare.table.table import Table
@@ -12,6 +13,7 @@ from sudare.table.taxonomy import Taxonomy, depths
 
 __all__ = [
     "MEMORY",
+    "OTHER",
     "SUPPRESSED",
     "Atoms",
     "Column",
@@ -36,6 +38,7 @@ __all__ = [
     "find_atoms",
     "generalize",
     "height",
+    "hide_rare",
     "kind_name",
     "looks_numeric",
     "merge_alike",
