@@ -61,7 +61,8 @@ def compare_of(
     whole = source.table() if untouched else None
     secrets = [name for name in policy.sensitive if _single(policy, source.schema, name)]
     table = encode(source if whole is None else whole, policy, progress=listener, target=target, also=secrets)
-    seen = _Seen(policy, without_rare(table, policy), whole, target)
+    table = without_rare(table, policy)
+    seen = _Seen(policy, table, whole, target)
     # what leaves quasi-identifiers as they are has nothing to learn from; who asks for it is told so
     judged = [way for way in ways if methods is not None or not METHODS[way.method].leaves_quasi]
     drawn = draw_queries(table, queries, seed)

@@ -102,7 +102,7 @@ def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> P
 def _as_published(
     columns: Mapping[str, Column | ItemSets], people: Any, policy: Policy, rows: int
 ) -> dict[str, Column | ItemSets]:
-    """Return quasi-identifiers with rare values as the release shows them: it names neither them nor how they differ."""
+    """Return quasi-identifiers with rare values as the release shows them."""
     open_ones = {
         name: columns[name]
         for name in policy.quasi

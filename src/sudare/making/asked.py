@@ -17,7 +17,7 @@ from sudare.policy import Policy, Role
 from sudare.progress import Listener
 from sudare.reading import Data, Unseen
 from sudare.release.certificate import Figures, make_certificate
-from sudare.release.warnings import ReleaseWarning
+from sudare.release.warnings import TIGHT, ReleaseWarning
 from sudare.table import Recoding, Table
 
 ROLES: tuple[Role, ...] = ("quasi", "sensitive", "insensitive", "subject", "identifier")
@@ -63,6 +63,11 @@ class Asked:
     """What the certificate is to warn of, besides what the audit finds."""
 
     @property
+    def shows_rare(self) -> bool:
+        """Whether ranges and sets may name values that few hold."""
+        return self.makes_classes and self.policy.release.ranges == "tight"
+
+    @property
     def requirements(self) -> Requirements:
         """What the release has to keep."""
         return requirements_of(self.policy)
@@ -85,7 +90,7 @@ class Asked:
             audit=report.to_dict(),
             seconds=self.seconds,
             policy_sha256=self.policy.sha256,
-            warnings=[*self.warnings, *_of_the_method(self)],
+            warnings=[*self.warnings, *_of_the_method(self), *([TIGHT] if self.shows_rare else [])],
         )
 
 

@@ -249,6 +249,7 @@ def _split(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]
     )
     of_part = plan.bundles(BUNDLE)
     count = int(of_part.max(initial=0)) + 1
+
     def told(heads: list[Any]) -> Figures:
         sums = Sums()
         for head in heads:

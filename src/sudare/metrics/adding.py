@@ -125,7 +125,8 @@ def losses(
         "precision": _mean(precision),
         "entropy": _mean(entropy),
         "relative_uncertainty": Loss(
-            float(relative / sum(weight.values())) if largest else 0.0, {name: share for name, (share, _) in grown.items()}
+            float(relative / sum(weight.values())) if largest else 0.0,
+            {name: share for name, (share, _) in grown.items()},
         ),
     }
 

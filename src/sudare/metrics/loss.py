@@ -183,7 +183,7 @@ PUBLISHED: dict[str, Callable[[Generalized], Loss]] = {
     for name, metric in METRICS.items()
     if name != "uncertainty"
 }
-"""The metrics that certificates have: no sums in a column's own unit, from which its range, or somebody's set, follows."""
+"""The metrics of certificates: no sums in a column's own unit, from which its range or somebody's set follows."""
 
 
 def leaves_lost(cover: Cover) -> Reals:

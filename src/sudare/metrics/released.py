@@ -1,8 +1,8 @@
 """Loss as it may be published: against what the release shows, not against what the source holds.
 
-The width of a column is a fact about its extremes. Who knows by how much the cells of a release have grown in all, and sees
-how wide each of them is, solves for what is missing: the range of the source, and with it the value of the one person who
-was left out. So published losses are shares of the range, or of the number of categories, that the release itself shows.
+The width of a column is a fact about its extremes. An intruder sees how wide each released cell is. With the sum of all
+widths they solve for what is missing: the range of the source, and with it the value of a person who was suppressed.
+So published losses are shares of the range, or of the number of categories, that the release itself shows.
 """
 
 from __future__ import annotations
@@ -50,16 +50,14 @@ def extent_of(cover: Cover, classes: int) -> Extent:
         ends = [each[:classes][telling] for each in cover.ends]
         places = column.positions if column.ends is None else column.ends.positions
         there = [places[each[each < len(places)]] for each in ends]  # not where all values are missing
-        return Extent(
-            float(there[0].min(initial=np.inf)), float(there[1].max(initial=-np.inf))
-        )
+        return Extent(float(there[0].min(initial=np.inf)), float(there[1].max(initial=-np.inf)))
     named = np.zeros(column.size, dtype=np.bool_)
     shown = np.flatnonzero(telling)
     if cover.shown is not None:
         shown = np.unique(cover.shown[shown])
     length = cover.start[shown + 1] - cover.start[shown]
-    ends = np.cumsum(length)
-    inside = np.repeat(cover.start[shown] - (ends - length), length) + np.arange(int(ends[-1]) if len(ends) else 0)
+    last = np.cumsum(length)
+    inside = np.repeat(cover.start[shown] - (last - length), length) + np.arange(int(length.sum()))
     named[cover.codes[inside]] = True
     return Extent(named=named)
 

@@ -129,7 +129,9 @@ class Intervals:
         column = cover.column
         if column.ends is not None:
             column = replace(column, values=column.ends.values, positions=column.ends.positions)
-        ends = np.zeros(len(column.values) + 2, dtype=np.bool_)  # behind the values: missing, and what masked classes have
+        ends = np.zeros(
+            len(column.values) + 2, dtype=np.bool_
+        )  # behind the values: missing, and what masked classes have
         ends[cover.ends[0]], ends[cover.ends[1]] = True, True
         ends[len(column.values) :] = False
         codes = np.flatnonzero(ends)

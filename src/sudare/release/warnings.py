@@ -35,3 +35,10 @@ class ReleaseWarning:
             "figures": dict(self.figures),
             "text": self.text,
         }
+
+
+TIGHT = ReleaseWarning(
+    "tight-ranges",
+    "The policy asks for tight ranges. Their ends and the members of sets may be values that only one person has.",
+)
+"""What to say where rare values are shown."""

@@ -105,8 +105,8 @@ def read_shown(
 
     Values that were ``drawn`` may be some that the table does not have: their cells fit nobody.
     ``text`` says that it is a text file, where an empty set cannot be told from a missing one. ``missing`` are texts
-    that stand for a missing cell, ``separators`` what joins items in text. ``published`` is the table with rare values as
-    the release shows them, where it does not name them.
+    that stand for a missing cell, ``separators`` what joins items in text. ``published`` is the table with rare values
+    as the release shows them, where it does not name them.
     """
     cells, sets = {}, {}
     for name, column in table.quasi.items():
@@ -212,7 +212,9 @@ def _allowed(column: Column, plain: Mapping[str, list[int]], text: str | None) -
     if isinstance(cell, Interval) and cell.low in plain and cell.high in plain:
         return plain[cell.low][0], plain[cell.high][-1]
     if isinstance(cell, Choice):
-        codes = [code for each in cell.members for code in ([column.missing_code] if each is None else plain.get(each, [-1]))]
+        codes = [
+            code for each in cell.members for code in ([column.missing_code] if each is None else plain.get(each, [-1]))
+        ]
         return None if -1 in codes or not codes else np.unique(np.array(codes, dtype=np.int64))
     # a value may look like an interval or a set, and is then written as it is only where it is no category
     found = plain.get(cell if isinstance(cell, str) else str(text))

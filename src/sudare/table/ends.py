@@ -1,16 +1,16 @@
 """Ends of ranges that give nobody away: a value that few hold is not shown, but a round number beyond it.
 
 The ends of a range are values of the table. The smallest income of a class is somebody's income, and the largest of all
-incomes belongs to one person whom everybody knows. So an end is shown as it is only if ``least`` records (or people) hold
-that value. Otherwise it moves outward, to the finest round number that as many share:
+incomes belongs to a person whom everybody knows. So an end is shown unchanged only if ``least`` records (or people)
+hold that value. Otherwise it moves outward, to the finest round number that as many share:
 
 - numbers: multiples of 1, 2 or 5 times a power of ten;
 - dates: the first of a month, of a quarter, of a year, then of 2, 5, 10, ... years;
 - times: full seconds, minutes, hours and days before these; times of day stay within their day.
 
-A round number serves as a lower end if ``least`` records hold rare values between it and the next number of its kind. Any
-of these may be what the range begins with. Values that are not rare do not count: they are shown as they are, so that an
-intruder would exclude them. Where no step gathers that many, the first step that is as wide as the column is taken.
+A round number serves as a lower end if ``least`` records hold rare values between it and the next number of its kind.
+The range may begin with any of these. Common values do not count: they are shown unchanged, so that an intruder would
+exclude them. Where no step gathers that many, the first step that is as wide as the column is taken.
 
 The work grows with the number of different values, times the number of steps, of which there are about three for each
 decimal place.
@@ -46,10 +46,10 @@ _DAY = 86_400
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """What a range shows at its ends: ``values[low[code]]`` where it begins with a code, ``values[high[code]]`` at its end.
+    """What a range shows at its ends: ``values[low[code]]`` if it begins with a code, ``values[high[code]]`` if it ends so.
 
-    ``values`` are those of the column, followed by the round numbers that stand for some of them. ``positions`` are their
-    places on the column's axis.
+    ``values`` are those of the column, followed by the round numbers that stand for some of them. ``positions`` are
+    their places on the column's axis.
     """
 
     values: pa.Array
@@ -58,9 +58,7 @@ class Ends:
     high: Ints
 
 
-def safe_ends(
-    values: pa.Array, positions: NDArray[np.float64], held: Ints, alone: Ints, least: int
-) -> Ends | None:
+def safe_ends(values: pa.Array, positions: NDArray[np.float64], held: Ints, alone: Ints, least: int) -> Ends | None:
     """Return the ends that a column shows; None if all its values may be shown as they are.
 
     ``values`` are ascending. ``held`` is how many records or people hold each value. ``alone`` is the same where each

@@ -1,6 +1,6 @@
 """Values that few hold: what a release shows in their place.
 
-A range never ends in a value that fewer than ``least`` records hold (see :mod:`sudare.table.ends`), and a set never lists
+A range never ends in a value that fewer than ``least`` records hold (see :mod:`sudare.table.ends`). A set never lists
 such a category: all of them together are one category, ``other``. Where the values of a column are public, since a
 hierarchy or the policy declares them, a set may list any of them.
 """
@@ -51,7 +51,11 @@ def count_holders(table: Table, name: str, order: Ints | None = None) -> Counts:
     held, alone = np.zeros(column.size, np.int64), np.zeros(column.size, np.int64)
     # one type for all tables: each other one would be compiled anew
     count_people(
-        column.codes.astype(np.uint32, copy=False), table.subject.codes.astype(np.uint32, copy=False), order, held, alone
+        column.codes.astype(np.uint32, copy=False),
+        table.subject.codes.astype(np.uint32, copy=False),
+        order,
+        held,
+        alone,
     )
     return Counts(held, alone)
 
@@ -130,9 +134,7 @@ def hides(column: Column, public: bool) -> bool:
     return column.taxonomy is None and (column.positions is not None or not public)
 
 
-def hidden(
-    column: Column, counts: Counts, least: int, storage: Storage = MEMORY
-) -> tuple[Column, Ints | None]:
+def hidden(column: Column, counts: Counts, least: int, storage: Storage = MEMORY) -> tuple[Column, Ints | None]:
     """Return a column that shows no rare value, and the new code of each old one, where codes change."""
     values = len(column.values)
     if column.positions is not None:
