@@ -281,8 +281,8 @@ class SuppressionSpec(Part):
 class ReleaseSpec(Part):
     """How the rows leave: their order, what stands in the subject column, and what ranges and sets may name.
 
-    ``ranges``: with ``safe``, values that fewer than k records hold are neither ends of ranges nor members of sets. With
-    ``tight`` they are, and ranges are as narrow as they can be.
+    ``ranges``: with ``safe``, values that fewer than k records hold are neither ends of ranges nor members of sets.
+    With ``tight`` they are, and ranges are as narrow as they can be.
     """
 
     order: Literal["class", "keep"] = "class"

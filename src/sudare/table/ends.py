@@ -46,7 +46,7 @@ _DAY = 86_400
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """What a range shows at its ends: ``values[low[code]]`` if it begins with a code, ``values[high[code]]`` if it ends so.
+    """What a range shows at its ends: ``values[low[code]]`` where it begins, ``values[high[code]]`` where it ends.
 
     ``values`` are those of the column, followed by the round numbers that stand for some of them. ``positions`` are
     their places on the column's axis.
