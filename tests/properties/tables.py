@@ -94,10 +94,19 @@ class Drawn:
         if isinstance(cell, Interval):
             return self.is_number(name) and read(cell.low, value) <= value <= read(cell.high, value)
         if isinstance(cell, Choice):
-            return not self.is_number(name) and as_text(value) in cell.members
+            return not self.is_number(name) and (
+                as_text(value) in cell.members or self.other(name, value, cell.members)
+            )
         if self.is_number(name):
             return cell is not None and read(cell, value) == value
-        return cell == as_text(value)
+        return cell == as_text(value) or self.other(name, value, (cell,))
+
+    def other(self, name: str, value: Any, members: Iterable[str | None]) -> bool:
+        """Say whether these members stand for a value that few records hold."""
+        least = max([2, *(spec.get("k", 0) for spec in self.policy["require"]),
+                     *(math.ceil(spec.get("l", 0)) for spec in self.policy["require"])])  # fmt: skip
+        same = sum(cell is not None and as_text(cell) == as_text(value) for cell in self.columns[name])
+        return "other" in members and same < least
 
 
 def as_text(value: Any) -> str:

@@ -94,7 +94,7 @@ def test_an_answer_in_time(table, require):
     assert search["heights"] == {f"q{number}": (4, 4, 3, 3)[number % 4] for number in range(16)}
     assert search["optimal"] is False
     assert 0 <= search["at_least"] <= search["value"] <= 1
-    assert search["value"] == pytest.approx(facts["loss"]["arx"], abs=1e-8)
+    assert search["value"] == pytest.approx(facts["loss"]["arx"], abs=1e-4)
     assert facts["seconds"]["method"] < 30
     assert search["checked"] > 2  # the untouched table, and the one that shows nothing
     assert peak < GIB
@@ -111,7 +111,7 @@ def test_every_loss(table, loss):
     search = release.certificate["search"]
     if loss in ("gcp", "entropy", "precision"):
         lost = release.loss[loss] if loss != "precision" else 1 - release.loss[loss]
-        assert search["value"] == pytest.approx(lost, abs=1e-8)
+        assert search["value"] == pytest.approx(lost, abs=1e-4)
     assert search["optimal"] is False
     assert search["at_least"] <= search["value"]
     assert release.certificate["seconds"]["method"] < 30
@@ -123,7 +123,7 @@ def test_hardly_any_time(table):
     release = sudare.anonymize(data, rules | {"method": {"name": "full-domain", "time_limit": 1e-6}})
     search = release.certificate["search"]
     assert search["optimal"] is False
-    assert search["at_least"] <= search["value"] == pytest.approx(release.loss["arx"], abs=1e-8)
+    assert search["at_least"] <= search["value"] == pytest.approx(release.loss["arx"], abs=1e-4)
 
 
 def test_more_time_is_not_worse(table):
@@ -160,7 +160,7 @@ def test_masked_records(table):
     release = sudare.anonymize(data, rules | {"suppression": suppression})
     search = release.certificate["search"]
     assert release.data.num_rows == ROWS
-    assert search["at_least"] <= search["value"] == pytest.approx(release.loss["arx"], abs=1e-8)
+    assert search["at_least"] <= search["value"] == pytest.approx(release.loss["arx"], abs=1e-4)
 
 
 @pytest.fixture(scope="module")

@@ -161,10 +161,11 @@ def covered(cover: Cover, condition: Condition) -> Reals:
     assert column.positions is not None
     places = column.positions
     whole = bool((places == np.floor(places)).all())
-    last = len(places) - 1
-    low = np.where(cover.everything, places[0], places[np.minimum(cover.low, last)])
-    high = np.where(cover.everything, places[-1], places[np.minimum(cover.high, last)])
-    missing = ~cover.everything & (cover.low > last)
+    shown = places if column.ends is None else column.ends.positions
+    first, final = (np.minimum(end, len(shown) - 1) for end in cover.ends)
+    low = np.where(cover.everything, places[0], shown[first])
+    high = np.where(cover.everything, places[-1], shown[final])
+    missing = ~cover.everything & (cover.low >= len(places))
     return np.where(missing, 0.0, within(low, high, condition.low, condition.high, whole=whole))
 
 

@@ -24,6 +24,7 @@ from sudare.table.table import Table
 Ints = NDArray[np.int64]
 OTHER = "other"
 """What a set lists in place of rare categories."""
+_TRUTH = {"true", "false"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +131,13 @@ def hide_rare(table: Table, least: int, *, people: bool = False, public: Collect
 
 
 def hides(column: Column, public: bool) -> bool:
-    """Say whether a column can show rare values: it has no hierarchy, and its categories are not public."""
-    return column.taxonomy is None and (column.positions is not None or not public)
+    """Say whether a column can show rare values: it has no hierarchy, and its categories are not public.
+
+    Everybody knows what a truth value can be.
+    """
+    if column.taxonomy is not None:
+        return False
+    return column.positions is not None or not (public or set(column.values[:3].to_pylist()) <= _TRUTH)
 
 
 def hidden(column: Column, counts: Counts, least: int, storage: Storage = MEMORY) -> tuple[Column, Ints | None]:
