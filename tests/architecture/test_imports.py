@@ -107,7 +107,7 @@ def test_libraries_are_imported_only_where_they_belong(path):
 @pytest.mark.parametrize("path", modules())
 def test_files_have_a_size_and_a_name_that_help(path):
     lines = (SOURCE / path).read_text(encoding="utf-8").count("\n")
-    assert lines <= 500, f"{path} has {lines} lines: is there a second room in it?"
+    assert lines <= 700, f"{path} has {lines} lines: is there a second room in it?"
     assert Path(path).stem not in {"utils", "util", "misc", "helpers", "common", "manager", "base"}
 
 
