@@ -136,7 +136,7 @@ def command(*arguments: Any, preexec: Callable[[], None] | None = None, **enviro
         line(*arguments),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env={**os.environ, **environment},
         preexec_fn=preexec,
         check=False,

@@ -97,12 +97,15 @@ def test_ctrl_c_shows_what_is_finished(place):
     data = place.data(text([*ROWS] * 5_000))
     ks = ",".join(map(str, range(2, 402)))
     given = ["compare", data, "--policy", place.folder / "policy.json", "--methods", "top-down", "--sweep", f"k={ks}"]
-    with subprocess.Popen(line(*given, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(8)
-        process.send_signal(signal.SIGINT)
-        said, errors = process.communicate(timeout=60)
-    if process.returncode == 130:
-        pytest.skip("nothing was finished yet on so slow a machine")
+    for seconds in (8, 30, 120):
+        with subprocess.Popen(
+            line(*given, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            time.sleep(seconds)
+            process.send_signal(signal.SIGINT)
+            said, errors = process.communicate(timeout=600)
+        if process.returncode == 0:  # else nothing was finished yet on so slow a machine
+            break
     assert process.returncode == 0, errors
     found = json.loads(said)
     assert 0 < len(found["ways"]) < 400

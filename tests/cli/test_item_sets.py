@@ -254,7 +254,7 @@ def test_killed_half_way_with_files_beside(tmp_path):
         with subprocess.Popen(line(*whole), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             time.sleep(share * duration)
             process.send_signal(signal.SIGTERM)
-            process.wait(timeout=60)
+            process.wait(timeout=600)
         if not out.exists():
             assert list(target.iterdir()) == []
         else:  # it was done already

@@ -60,7 +60,7 @@ def stopped(given, delay, number):
     with subprocess.Popen(line(*given), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(delay)
         process.send_signal(number)
-        process.said = process.communicate(timeout=60)
+        process.said = process.communicate(timeout=600)
     return process
 
 
@@ -84,13 +84,16 @@ def leftovers(folder):
 
 def test_killed_at_any_time(table, tmp_path):
     folder, duration = table
-    out, swept = tmp_path / "release.csv", 0
-    for delay in delays(duration):
+    out, swept, moments = tmp_path / "release.csv", 0, delays(duration)
+    for delay in moments:
         stopped(arguments(folder, out), delay, signal.SIGKILL)
         check_whole_or_absent(out, folder / "policy.json")
         swept += len(leftovers(tmp_path))
         out.unlink(missing_ok=True)
-    assert swept  # or the moments were badly chosen
+        if not swept and delay == moments[-1] and len(moments) < 20 * RUNS:
+            # the machine is more or less busy than it was in the first run
+            moments += delays(duration * random.choice((0.25, 0.5, 2, 4)))
+    assert swept
     assert len(leftovers(tmp_path)) <= 1  # each run removes what the one before it left
     assert command(*arguments(folder, out)).returncode == 0
     assert check_whole_or_absent(out, folder / "policy.json")
@@ -174,7 +177,7 @@ def test_asked_to_stop_while_compiled_code_is_loaded(table, tmp_path, kernel):
     """No kernel is left without its code, and then called."""
     folder, _ = table
     given = [sys.executable, "-c", ASKED_WHILE_LOADING, str(kernel), *arguments(folder, tmp_path / "release.csv")]
-    ended = subprocess.run(given, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(given, capture_output=True, text=True, timeout=600, check=False)
     assert (ended.returncode, ended.stderr) == (128 + signal.SIGTERM, "sudare: stopped; nothing was left behind.\n")
     assert list(tmp_path.iterdir()) == []
 
@@ -195,7 +198,12 @@ def test_text_is_written_by_the_thread_that_asks_for_it(tmp_path):
 
 def test_asked_to_stop_with_json(table, tmp_path):
     folder, duration = table
-    process = stopped([*arguments(folder, tmp_path / "release.csv"), "--json"], duration / 2, signal.SIGTERM)
+    out, delay = tmp_path / "release.csv", duration / 2
+    for _ in range(20):
+        process = stopped([*arguments(folder, out), "--json"], delay, signal.SIGTERM)
+        if process.returncode not in (0, -signal.SIGTERM):
+            break
+        delay *= 0.7 if process.returncode == 0 else 1.5  # it was done already, or not yet on its feet
     assert process.returncode == 128 + signal.SIGTERM
     assert json.loads(process.said[0])["error"]["exit_code"] == 128 + signal.SIGTERM
 
@@ -220,7 +228,7 @@ def test_two_at_once(table, tmp_path):
     """A run does not sweep away the folder of another that is still at work."""
     folder, _ = table
     runs = [subprocess.Popen(line(*arguments(folder, tmp_path / f"{name}.csv"))) for name in "ab"]
-    assert [run.wait(timeout=120) for run in runs] == [0, 0]
+    assert [run.wait(timeout=600) for run in runs] == [0, 0]
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["a.csv", "b.csv"]
     assert leftovers(tmp_path) == []
 
@@ -230,6 +238,6 @@ def test_nobody_listening_does_not_undo_a_release(table, tmp_path):
     out = tmp_path / "release.csv"
     given = [argument for argument in arguments(folder, out) if argument != "--quiet"]
     with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(line(*given), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        ended = subprocess.run(line(*given), stdout=full, stderr=subprocess.PIPE, text=True, timeout=600, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert check_whole_or_absent(out, folder / "policy.json")

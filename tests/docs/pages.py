@@ -125,7 +125,7 @@ def _run(command: Command, folder: Path, where: str) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     said = f"{where}: $ {command.text}\n{finished.stdout}"

@@ -87,7 +87,7 @@ def test_the_pages_build_strictly(tmp_path):
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr

@@ -11,7 +11,9 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -129,7 +131,10 @@ class PostgresHome(Home):
             connection.commit()
 
     def sessions(self) -> list[int]:
-        """Return the processes of the server that serve others in this database."""
+        """Return the processes of the server that serve others in this database, which only one test uses.
+
+        A process stays for a moment after its connection was closed: wait for it to go (:func:`wait_until`).
+        """
         found = self.query(
             "SELECT pid FROM pg_stat_activity"
             f" WHERE datname = {literal(self.plain)} AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
@@ -192,14 +197,14 @@ class Server:
 
     def stop(self) -> None:
         """End the server, and remove everything that it had."""
-        self.guard.communicate(timeout=60)
+        self.guard.communicate(timeout=600)
 
     def _do(self, program: str, *arguments: object) -> None:
         # not to a pipe: the server would keep it open, and whoever reads it would wait for ever
         with tempfile.TemporaryFile() as said:
             done = subprocess.run(
                 [*self.alias, self.programs / program, *map(str, arguments)],
-                stdin=subprocess.DEVNULL, stdout=said, stderr=said, check=False, cwd="/", timeout=120,
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said, check=False, cwd="/", timeout=600,
             )  # fmt: skip
             if done.returncode:
                 said.seek(0)
@@ -215,6 +220,14 @@ def postgres_programs() -> Path | None:
         return max(found, key=lambda path: [int(number) for number in re.findall(r"\d+", str(path))])
     other = shutil.which("initdb")
     return Path(other).resolve().parent if other else None
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 600) -> None:
+    """Wait for something that happens soon, but on a busy machine not at once."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
 
 
 def quoted(name: str) -> str:

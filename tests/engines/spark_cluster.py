@@ -81,7 +81,7 @@ class Cluster:
             )  # fmt: skip
         return log
 
-    def _told(self, log: Path, pattern: str, seconds: float = 60) -> str:
+    def _told(self, log: Path, pattern: str, seconds: float = 600) -> str:
         """Wait until a log tells something; return it."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -170,7 +170,7 @@ def kill(marker: Path, after: int, victims: str) -> None:
             shutil.rmtree(scratch, ignore_errors=True)
         os.kill(found, signal.SIGKILL)
         if found == own:
-            time.sleep(60)  # until it is gone, and this with it
+            time.sleep(600)  # until it is gone, and this with it
 
 
 def scratches(pid: int) -> list[str]:
@@ -261,7 +261,7 @@ def run(url: str, folder: Path) -> None:
     session.stop()
 
 
-def whole(session, executors: int = 2, seconds: float = 60) -> None:
+def whole(session, executors: int = 2, seconds: float = 600) -> None:
     """Wait until all executors are there, those included that come in place of killed ones."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

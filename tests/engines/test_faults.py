@@ -22,7 +22,7 @@ from sudare.engines import find_place, open_database
 from sudare.errors import DataError, SudareError, TargetError
 from sudare.making import Asked
 
-from .homes import Server, rows
+from .homes import Server, rows, wait_until
 
 PASSWORD, SHORT = Server.PASSWORD, "Geheim"
 TABLE = pa.table(
@@ -285,18 +285,18 @@ sudare.anonymize(sys.argv[1], sys.argv[3], out=sys.argv[2], progress=stop)
     @pytest.mark.parametrize("stage", ["method", "write", "audit"])
     def test_at_a_stage(self, home, given, stage):
         words = [sys.executable, "-c", self.CODE, home.address("people"), home.address("release"), str(given), stage]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
         assert (done.returncode, done.stdout) == (-signal.SIGKILL, "now\n"), done.stderr
         self.check(home)
 
     def test_the_command_at_any_time(self, home, given):
         words = [sys.executable, "-m", "sudare", "anonymize", home.address("people"), "--policy", str(given), "--quiet"]
         started = time.perf_counter()
-        subprocess.run([*words, "--out", home.address("whole")], check=True, timeout=120)
+        subprocess.run([*words, "--out", home.address("whole")], check=True, timeout=600)
         duration = time.perf_counter() - started
         home.run("DROP TABLE whole", "DROP TABLE whole_sudare")
-        ended = 0
-        for share in (0.4, 0.6, 0.75, 0.9):
+        ended, shares = 0, [0.4, 0.6, 0.75, 0.9]
+        for share in shares:
             with subprocess.Popen([*words, "--out", home.address("release")]) as process:
                 time.sleep(duration * share)
                 process.kill()
@@ -308,14 +308,16 @@ sudare.anonymize(sys.argv[1], sys.argv[3], out=sys.argv[2], progress=stop)
             else:
                 ended += 1
             self.check(home)
-        assert ended  # or the moments were badly chosen
+            if not ended and share == shares[-1] and len(shares) < 20:
+                shares.append(min(shares) / 2)  # the machine is no longer as busy as it was in the first run
+        assert ended
 
     def test_asked_to_stop(self, home, given):
         words = [sys.executable, "-m", "sudare", "anonymize", home.address("people"), "--policy", str(given)]
         with subprocess.Popen([*words, "--out", home.address("release")], stderr=subprocess.PIPE, text=True) as process:
             time.sleep(1.0)
             process.send_signal(signal.SIGTERM)
-            _, said = process.communicate(timeout=60)
+            _, said = process.communicate(timeout=600)
         assert "Traceback" not in said
         if process.returncode:
             self.check(home)
@@ -323,19 +325,12 @@ sudare.anonymize(sys.argv[1], sys.argv[3], out=sys.argv[2], progress=stop)
     def test_a_new_duckdb_file_holds_nothing(self, given, home, tmp_path):
         new = tmp_path / "new.duckdb"
         words = [sys.executable, "-c", self.CODE, home.address("people"), f"{new}#release", str(given), "audit"]
-        assert subprocess.run(words, capture_output=True, timeout=120, check=False).returncode == -signal.SIGKILL
+        assert subprocess.run(words, capture_output=True, timeout=600, check=False).returncode == -signal.SIGKILL
         if new.exists():
             with duckdb.connect(str(new)) as connection:
                 assert connection.execute("SELECT * FROM information_schema.tables").fetchall() == []
         sudare.anonymize(home.address("people"), POLICY, out=f"{new}#release")
         assert sudare.audit(f"{new}#release", POLICY).passed
-
-
-def wait_until(holds, seconds=30):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 class TestDuckdbFiles:
@@ -359,7 +354,7 @@ sys.stdin.read()
 
         yield hold
         for process in others:
-            process.communicate(timeout=30)
+            process.communicate(timeout=600)
 
     def test_in_use_by_another_process(self, duck_home, held, refused, tmp_path):
         people = duck_home.load("people", TABLE)

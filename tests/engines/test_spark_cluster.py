@@ -74,7 +74,7 @@ def ended(tmp_path_factory):
             command, env=given, cwd=logs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
         ) as driver:
             try:
-                told, _ = driver.communicate(timeout=240)
+                told, _ = driver.communicate(timeout=600)
             finally:
                 for group in spark_cluster.groups_below(driver.pid):
                     spark_cluster.end(group)

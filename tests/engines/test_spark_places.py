@@ -278,7 +278,7 @@ def test_connect(spark, parquet, tmp_path):
     given = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
     given |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run(
-        [sys.executable, "-c", CONNECT], cwd=tmp_path, env=given, capture_output=True, text=True, timeout=240,
+        [sys.executable, "-c", CONNECT], cwd=tmp_path, env=given, capture_output=True, text=True, timeout=600,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

@@ -83,7 +83,7 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Page.navigate", url=page.as_uri())
-        end = time.monotonic() + 30
+        end = time.monotonic() + 600
         while not any(one.get("method") == "Page.loadEventFired" for one in self.events):
             assert time.monotonic() < end, "the page did not load"
             self.events.append(self._next())

@@ -16,7 +16,7 @@ HEAVY = {"numba", "pyarrow", "duckdb", "pydantic", "typer", "pandas", "polars", 
 def loaded(code):
     """Return which heavy modules a piece of code loads in a new interpreter."""
     told = f"{code}\nimport json, sys\nsys.stderr.write(json.dumps([name for name in sys.modules if '.' not in name]))"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=600, check=True)
     return HEAVY & set(json.loads(done.stderr))
 
 

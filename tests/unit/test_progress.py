@@ -69,7 +69,7 @@ def given(tmp_path):
 
 
 def test_no_bars_in_a_pipe(given):
-    done = subprocess.run(given, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(given, capture_output=True, text=True, timeout=600, check=True)
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
 
