@@ -3,11 +3,14 @@
 What is drawn hides the truth only as long as nobody can draw it again. The state of a statistical generator, such as
 NumPy's, can be recovered from enough of its output; a release of drawn cells is such output, and with the state anyone
 could tell the dummies from the truth. So the words come from the operating system, whose generator is made to
-withstand that. A seed is for tests: it never reaches a release or its certificate.
+withstand that. The same holds for orders of rows, and for numbers that stand for people: they say nothing only as long
+as nobody can tell what was before. A seed is for tests: it never reaches a release or its certificate, which tells that
+there was one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 
 import numpy as np
@@ -15,6 +18,9 @@ from numpy.typing import NDArray
 
 BLOCK = 1 << 20
 """Words, 4 MiB, that are worth asking for at a time: more gain nothing, and take room."""
+
+OPERATING_SYSTEM, SEEDED = "the operating system's", "made from a seed, for tests alone"
+"""Where random words come from, as certificates say it."""
 
 
 class Entropy:
@@ -29,7 +35,7 @@ class Entropy:
     @property
     def source(self) -> str:
         """Where the words come from, for the certificate."""
-        return "the operating system's" if self._generator is None else "made from a seed, for tests alone"
+        return OPERATING_SYSTEM if self._generator is None else SEEDED
 
     def words(self, count: int) -> NDArray[np.uint32]:
         """Return so many words that nobody was given before."""
@@ -46,3 +52,28 @@ class Entropy:
             keys = keys[order]
             if not (keys[1:] == keys[:-1]).any():  # hardly ever; ties would favour the order that there was
                 return np.asarray(order, dtype=np.int64)
+
+
+class Keyed:
+    """Random 32-bit words that whoever holds the key can draw again, and nobody else can tell from chance.
+
+    They are the output of SHAKE-256. This is for draws that have to come out alike wherever they are made, as when a
+    task of Spark is run again; the key comes from the operating system.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def below(self, bound: int, count: int) -> NDArray[np.int64]:
+        """Return so many numbers below a bound, at most 2^32, of which all are equally likely."""
+        least = (1 << 32) % bound  # products below it are drawn again, as they would favour some (Lemire, 2019)
+        more = count
+        while True:
+            # more of the same stream, which begins with what it began with before
+            words = np.frombuffer(hashlib.shake_256(self._key).digest(4 * more), dtype="<u4").astype(np.uint64)
+            products = words * np.uint64(bound)
+            fair = (products & np.uint64(0xFFFFFFFF)) >= np.uint64(least)
+            found = (products[fair] >> np.uint64(32)).astype(np.int64)
+            if len(found) >= count:
+                return found[:count]
+            more += 64 + more // 8

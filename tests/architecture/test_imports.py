@@ -1,6 +1,7 @@
 """Imports go one way; this reads them off the syntax trees."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,19 @@ OUTSIDE = {
     "sklearn": ("compare/", "risk/inference"),
 }
 
+STATISTICAL = {
+    # the only places that may use a statistical generator, and why
+    "randomness.py": "for tests, which give a seed",
+    "datasets/": "makes up tables",
+    "compare/": "measures methods, and releases nothing",
+    "risk/": "draws whom it attacks, and releases nothing",
+    "describing/classes.py": "digests of item sets",
+    "describing/relations.py": "draws the records that a picture is made from",
+    "estimate/averaging.py": "draws from what an estimate says",
+}
+DRAWING = re.compile(r"\b(random|rand|randn|uuid|gen_random_uuid|setseed|shuffle)\s*\(\s*\)", re.IGNORECASE)
+"""How the databases draw by themselves."""
+
 
 def modules():
     return sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
@@ -102,6 +116,19 @@ def test_libraries_are_imported_only_where_they_belong(path):
     for name in imported(path):
         places = OUTSIDE.get(name.split(".")[0])
         assert places is None or path.startswith(places), f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("path", modules())
+def test_what_a_release_shows_is_drawn_by_the_operating_system(path):
+    """The state of a statistical generator can be recovered from its output, and a release is such output."""
+    if path.startswith(tuple(STATISTICAL)):
+        return
+    assert not {"random", "numpy.random"} & set(imported(path)), f"{path} imports a statistical generator"
+    for node in ast.walk(ast.parse((SOURCE / path).read_text(encoding="utf-8"))):
+        used = isinstance(node, ast.Attribute) and node.attr == "random" and ast.unparse(node.value) in ("np", "numpy")
+        assert not used, f"{path} uses np.random"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert not DRAWING.search(node.value), f"{path} lets a database draw"
 
 
 @pytest.mark.parametrize("path", modules())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import pairwise, permutations
 
@@ -19,6 +20,7 @@ from sudare.kernels.classes import (
     shuffle_within,
     sort_by_class,
 )
+from sudare.randomness import Entropy
 
 
 def starts(classes):
@@ -77,26 +79,62 @@ def test_many_runs_of_large_parts():
     assert found.tolist() == [seen.setdefault(pair, len(seen)) for pair in zip(parts[::2], parts[1::2], strict=True)]
 
 
-def test_every_order_within_a_class_is_as_likely():
-    times, size = 24_000, 4
+def shuffled(order, starts, words, *, at_a_time=None):
+    """Shuffle, with so many words at a time; a word that one call did not use is lost."""
+    place, at = np.zeros(2, np.int64), 0
+    while place[0] < len(starts) - 1:
+        assert at < len(words)
+        at += shuffle_within(order, starts, words[at:][:at_a_time], place)
+    return order
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_every_order_within_a_class_is_as_likely(size):
+    times, orders = 48_000, math.factorial(size)
     order = np.tile(np.arange(size), times) + np.repeat(np.arange(times) * size, size)
     given = order.reshape(times, size).copy()
-    shuffle_within(order, np.arange(0, times * size + 1, size), np.array([1, 2], np.uint64))
-    rows = order.reshape(times, size)
+    rows = shuffled(order, np.arange(0, times * size + 1, size), Entropy(7).words(times * size)).reshape(times, size)
     assert np.array_equal(np.sort(rows, axis=1), given)  # nobody leaves the class
     counts = Counter(map(tuple, (rows - given[:, :1]).tolist()))
     assert set(counts) == set(permutations(range(size)))
-    assert all(abs(count - times / 24) < 5 * np.sqrt(times / 24) for count in counts.values())
+    assert all(abs(count - times / orders) < 5 * np.sqrt(times / orders) for count in counts.values())
 
 
-def test_shuffling_depends_on_both_words_of_the_key():
-    def shuffled(*key):
-        order = np.arange(1000)
-        shuffle_within(order, np.array([0, 0, 1, 500, 1000]), np.array(key, np.uint64))
-        return tuple(order)
+def shuffled_by_hand(order, starts, words):
+    """Fisher and Yates with whole numbers of any size: a word has one number below the product of several bounds."""
+    order, words = list(order), iter(words.tolist())
+    for first, last in pairwise(starts):
+        left = last - first
+        while left > 1:
+            bounds = [left]
+            while len(bounds) < left - 1 and math.prod(bounds) * (left - len(bounds)) <= 1 << 28:
+                bounds.append(left - len(bounds))
+            product = math.prod(bounds)
+            word = next(words)
+            while word * product % (1 << 32) < (1 << 32) % product:
+                word = next(words)
+            number = word * product >> 32  # all are equally likely: as many words are left for each
+            digits, below = [], product
+            for bound in bounds:
+                below //= bound
+                digits.append(number // below)
+                number %= below
+            for digit in digits:
+                order[first + digit], order[first + left - 1] = order[first + left - 1], order[first + digit]
+                left -= 1
+    return order
 
-    assert shuffled(1, 2) == shuffled(1, 2)
-    assert len({shuffled(1, 2), shuffled(1, 3), shuffled(2, 2), tuple(range(1000))}) == 4
+
+@pytest.mark.parametrize("seed", range(20))
+def test_shuffling_agrees_with_a_naive_version_however_many_words_come_at_a_time(seed):
+    random = np.random.default_rng(seed)
+    sizes = random.choice([0, 1, 2, 3, 7, 12, 100, 3000], 12)
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    order = random.permutation(int(starts[-1]))
+    words = Entropy(seed).words(2 * len(order) + 10)
+    expected = shuffled_by_hand(order, starts.tolist(), words)
+    assert shuffled(order.copy(), starts, words).tolist() == expected
+    assert shuffled(order.copy(), starts, words, at_a_time=int(random.integers(1, 50))).tolist() == expected
 
 
 @pytest.mark.parametrize("people", [1, 5, 1000])

@@ -14,6 +14,7 @@ from sudare.methods.l_clustering import l_clustering
 from sudare.methods.top_down import top_down
 from sudare.metrics import METRICS
 from sudare.models import KAnonymity, LDiversity, Requirements
+from sudare.randomness import Entropy
 from sudare.reading import encode
 from sudare.table import Partition, generalize
 
@@ -62,7 +63,7 @@ def test_the_ten_patients(patients, variant, weights):
 
 def clusters_by_hand(records, values, diverse, k, joined, seed):
     """The steps of the paper in plain Python, with the draws of a seed: of equals, the first record and cluster."""
-    draws = iter(np.random.default_rng(seed).integers(0, 1 << 63, records + 1, dtype=np.uint64).tolist())
+    draws = iter((Entropy(seed).words(2 * (records + 1)).view(np.uint64) >> 1).tolist())
     left, clusters = list(range(records)), []
 
     def take(place):

@@ -62,6 +62,7 @@ def test_keys(made):
         "mechanism",
         "columns",
         "order",
+        "randomness",
         "missing",
         "versions",
         "policy_sha256",

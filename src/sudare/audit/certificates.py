@@ -26,8 +26,8 @@ from sudare.policy import TOLERANCE, Policy
 FORMAT = 1
 KEYS = (
     "certificate", "rows_in", "rows_out", "suppressed", "classes", "guarantees", "warnings", "loss", "loss_by_column",
-    "item_sets", "seconds", "method", "search", "mechanism", "columns", "order", "missing", "versions",
-    "policy_sha256", "release_sha256",
+    "item_sets", "seconds", "method", "search", "mechanism", "columns", "order", "randomness", "missing",
+    "versions", "policy_sha256", "release_sha256",
 )  # fmt: skip
 """The keys of a certificate; it has all of them, and no other."""
 ROLES = ("quasi", "sensitive", "insensitive", "subject", "identifier")
@@ -43,6 +43,7 @@ ORDERS = {
     "keep": "as in the source, which the policy asked for",
     "shuffled": "all rows shuffled",
 }
+RANDOMNESS = ("the operating system's", "made from a seed, for tests alone")
 MISSING = (
     "A missing value is a value of its own: missing values form classes with each other, match nothing else, "
     "and are never dropped. A class that mixes missing and present values shows '*' for numbers and hierarchies, "
@@ -396,6 +397,9 @@ class _Comparison:
             self.claim("order", told in ORDERS.values(), "one of the orders that there are")
         else:
             self.verify("order", told, ORDERS["shuffled" if shuffled else order])
+
+    def _randomness(self, told: Any, paper: Mapping[str, Any]) -> None:
+        self.claim("randomness", told in RANDOMNESS, "where randomness may come from")
 
     def _missing(self, told: Any, paper: Mapping[str, Any]) -> None:
         self.verify("missing", told, MISSING)

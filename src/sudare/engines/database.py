@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from sudare.engines.batches import ROWS, Source, plain_batch, plain_schema
 from sudare.engines.certificates import parse_certificate
+from sudare.engines.chance import with_chance
 from sudare.engines.dialects import Dialect, check_days, quoted
 from sudare.engines.places import Place
 from sudare.errors import AuditFailedError, DataError, Problem, TargetError
@@ -279,7 +280,7 @@ class Database:
         """Make the table of a release from another table of this database; return where it is until it is placed."""
         if set(decision.names) <= set(decision.shown.column_names):
             return self._repeat(target, decision)
-        draft, dialect = self._new(target), self.session.dialect
+        draft = self._new(target)
         keys, shown = decision.keys.column_names, decision.shown.column_names
         lines = {f"k{at}": column for at, column in enumerate(decision.keys.columns)}
         lines["class_id"] = pa.chunked_array([pa.array(decision.classes)])
@@ -311,7 +312,8 @@ class Database:
         if decision.first is not None:
             by = ", ".join(self._read(origin, keys))
             turn, chance = (self._free(word, self.columns(origin).names) for word in ("turn", "chance"))
-            drawn = f"(SELECT *, {dialect.shuffled} AS {quoted(chance)} FROM {table}) AS drawn"
+            rows = int(self.session.fetch(f"SELECT count(*) AS n FROM {table}").column(0)[0].as_py())
+            drawn = f"({with_chance(self.session, f'SELECT * FROM {table}', chance, rows)}) AS drawn"
             table = (
                 f"(SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY {quoted(chance)}) AS {quoted(turn)}"
                 f" FROM {drawn})"
@@ -319,10 +321,12 @@ class Database:
             match += f" AND given.{quoted(turn)} BETWEEN told.first_one AND told.last_one"
         # In an order that tells nothing: a table of a database has none, but its pages do. What is put in order has no
         # labels yet, which are long.
-        order = f" ORDER BY told.class_id, {dialect.shuffled}" if decision.by_class else ""
+        found = f"SELECT {parts} FROM {table} AS given JOIN {told} AS told ON {match or 'true'}"
+        if decision.by_class:
+            drawn = with_chance(self.session, found, "chance", int(decision.sizes.sum()))
+            found = f"SELECT * FROM ({drawn}) AS drawn ORDER BY class_id, chance"
         self.session.run(
-            f"CREATE TABLE {self.name(draft)} AS SELECT {cells}"
-            f" FROM (SELECT {parts} FROM {table} AS given JOIN {told} AS told ON {match or 'true'}{order}) AS own_part"
+            f"CREATE TABLE {self.name(draft)} AS SELECT {cells} FROM ({found}) AS own_part"
             f" JOIN {labels} AS labels ON own_part.class_id = labels.class_id"
         )
         return draft

@@ -40,7 +40,6 @@ class Dialect:
     settings: tuple[str, ...]
     read: Callable[[str, pa.Field], str]
     same: Callable[[str, str, pa.DataType], str]
-    shuffled: str
     times: str
     learn: str
     longest_name: int | None
@@ -66,7 +65,6 @@ DUCKDB = Dialect(
     settings=("SET enable_progress_bar = false", "SET python_enable_replacements = false", "SET TimeZone = 'UTC'"),
     read=_duckdb_read,
     same=_not_distinct,
-    shuffled="random()",
     times="(SELECT unnest(range({}))) AS many",
     learn="",
     longest_name=None,
@@ -143,7 +141,6 @@ POSTGRES = Dialect(
     ),
     read=_postgres_read,
     same=_postgres_same,
-    shuffled="random()",
     times="generate_series(1, {}) AS many",
     learn="ANALYZE {}",
     longest_name=63,

@@ -134,26 +134,45 @@ def mixed(word):
 
 
 @kernel
-def shuffle_within(order, starts, key):
-    """Shuffle the rows of each class in place (Fisher and Yates), by the two 64-bit words of a random key.
+def shuffle_within(order, starts, words, place):
+    """Shuffle the rows of each class in place (Fisher and Yates) by random 32-bit words, as far as these last.
 
-    Each class has a sequence of its own, which splitmix64 makes; a draw that would favour some places is repeated.
+    ``place`` has the class that is next and how many of its rows are left, 0 if it is not begun; it is brought up to
+    date. Returns how many words were used. One word serves several draws as long as the product of their bounds is
+    small against 2^32, and without favour: see :mod:`sudare.kernels.drawing`.
     """
-    step, half = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-    low_half = np.uint64(0xFFFFFFFF)
-    for group in range(len(starts) - 1):
-        state = mixed(key[0] + np.uint64(group) * step) ^ key[1]
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    at, group, left = 0, place[0], place[1]
+    while group < len(starts) - 1:
         first = starts[group]
-        for left in range(starts[group + 1] - first, 1, -1):
-            size = np.uint64(left)
+        if left == 0:
+            left = starts[group + 1] - first
+        while left > 1:
+            product, draws = np.uint64(left), 1
+            while draws < left - 1 and product * np.uint64(left - draws) <= np.uint64(1 << 28):
+                product *= np.uint64(left - draws)
+                draws += 1
             while True:
-                state += step
-                product = (mixed(state) >> half) * size
-                low = product & low_half
-                if low >= size or low >= (low_half + np.uint64(1) - size) % size:
+                if at == len(words):
+                    place[0], place[1] = group, left
+                    return at
+                word = np.uint64(words[at])
+                at += 1
+                rest = word
+                for draw in range(draws):
+                    rest = (rest * np.uint64(left - draw)) & low
+                if rest >= product or rest >= (low + np.uint64(1)) % product:
                     break
-            drawn, last = first + np.int64(product >> half), first + left - 1
-            order[drawn], order[last] = order[last], order[drawn]
+            rest = word
+            for _ in range(draws):
+                rest *= np.uint64(left)
+                drawn, last = first + np.int64(rest >> half), first + left - 1
+                order[drawn], order[last] = order[last], order[drawn]
+                rest &= low
+                left -= 1
+        group, left = group + 1, 0
+    place[0], place[1] = group, left
+    return at
 
 
 @kernel

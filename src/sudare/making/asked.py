@@ -15,6 +15,7 @@ from sudare.engines import Place, Remote
 from sudare.models import MODELS, Requirements
 from sudare.policy import Policy, Role
 from sudare.progress import Listener
+from sudare.randomness import Entropy
 from sudare.reading import Data, Unseen
 from sudare.release.certificate import Figures, make_certificate
 from sudare.release.warnings import TIGHT, ReleaseWarning
@@ -90,6 +91,7 @@ class Asked:
             audit=report.to_dict(),
             seconds=self.seconds,
             policy_sha256=self.policy.sha256,
+            randomness=Entropy(self.seed).source,
             warnings=[*self.warnings, *_of_the_method(self), *([TIGHT] if self.shows_rare else [])],
         )
 

@@ -20,7 +20,7 @@ from sudare.errors import DataError, Problem
 from sudare.making.shards import digest_of
 from sudare.metrics.adding import Sums, sums_of
 from sudare.policy import Policy
-from sudare.randomness import Entropy
+from sudare.randomness import Entropy, Keyed
 from sudare.release import render, render_untouched
 from sudare.release.carried import carried_columns
 from sudare.release.spans import Span
@@ -51,7 +51,7 @@ class Wanted(NamedTuple):
 def wanted(policy: Policy, counts_subjects: bool, seed: int | None, people: int) -> Wanted:
     """Return what a policy wants to be shown; numbers that link records are drawn once, for all."""
     subjects = policy.release.subjects if counts_subjects else None
-    linked = np.random.default_rng(seed).permutation(people) + 1 if subjects == "linked" else None
+    linked = Entropy(seed).permutation(people) + 1 if subjects == "linked" else None
     return Wanted(tuple(policy.released), subjects, seed, linked)
 
 
@@ -238,10 +238,9 @@ class Drawn:
             what = "gave its rows in another order, or other rows, when Spark had lost some and read it again."
             raise DataError(Problem("the table", what, "run it again, or write the table as Parquet first."))
         key = hashlib.blake2b(body, key=self.secret, digest_size=32).digest()
-        random = np.random.default_rng(int.from_bytes(key))
-        found = random.integers(0, self.bundles, shard.rows)
+        found = Keyed(key).below(self.bundles, shard.rows)
         if shard.subject is not None:
-            people = np.random.default_rng(int.from_bytes(self.secret)).integers(0, self.bundles, shard.subject.size)
+            people = Keyed(self.secret).below(self.bundles, shard.subject.size)
             known = shard.subject.codes != shard.subject.missing_code
             found = np.where(known, people[shard.subject.codes], found)
         return found, np.zeros(shard.rows, np.uint8)

@@ -39,6 +39,7 @@ from sudare.making.shards import SHARD, Book, Cutting, Ints, histograms, make_bo
 from sudare.making.spread_targets import FolderTarget, target_of
 from sudare.methods.spread_out import Shape, spread_mondrian, spread_top_down
 from sudare.metrics.adding import Sums, losses
+from sudare.randomness import Entropy
 from sudare.reading import holds_sets, looked_at, rarity, without_rare
 from sudare.release import class_labels, write_batches
 from sudare.release.certificate import Figures, added_up, measure, resized, untouched_figures
@@ -65,13 +66,13 @@ def make_on_spark(asked: Asked) -> Made:
             decision, told = _decide(asked, spread)
         with asked.timed("render"):
             count = decision.bundles
-            keys = [keys_for(count)[place] for place in np.random.default_rng(asked.seed).permutation(count)]
+            keys = [keys_for(count)[place] for place in Entropy(asked.seed).permutation(count)]
             sent = spark.parcels(spread.shards, None, _Sending(spread.book, decision, tuple(keys)))
             schema = decision.schema(spread.book.table)
             in_files = isinstance(target, FolderTarget)
             make: Callable[[Iterator[Parcel]], Iterator[Parcel]] = _Making(spread.book, decision)
             if isinstance(target, FolderTarget):
-                numbers = np.random.default_rng(asked.seed).permutation(count).tolist()
+                numbers = Entropy(asked.seed).permutation(count).tolist()
                 make = _Writing(make, _plain(schema), target.begin(), tuple(numbers))
             made = spark.parcels(spark.deal(sent, count), None, make, keep=not in_files)
             heads = [told for head in spark.heads(made) for told in pickle.loads(head)]
@@ -284,7 +285,7 @@ def _everywhere(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, 
     single = [table.single[name] for name in names]
     lookup = Lookup.of([column.codes[starts] for column in single], [column.size for column in single], lowest)
     sizes = partition.sizes
-    order = np.random.default_rng(asked.seed).permutation(partition.count)
+    order = Entropy(asked.seed).permutation(partition.count)
     of_class = np.empty(partition.count, np.int32)
     of_class[order] = np.maximum(np.cumsum(sizes[order]) - 1, 0) // BUNDLE
     figures = measure(shown)

@@ -49,6 +49,7 @@ from sudare.methods.polishing import Polisher, joined, polish
 from sudare.methods.tallying import everybody, refuse_item_sets, tallied
 from sudare.models import Requirements
 from sudare.progress import Listener, silent
+from sudare.randomness import Entropy
 from sudare.table import Partition, Table
 
 FIRST_LIMIT = 1 / 256
@@ -161,7 +162,7 @@ def _as_published(
         by_domain = np.where(kept, np.maximum(space.scale, 1.0) / sizes, 0.0)
         by_domain[space.axes.kind != SET] = kept[space.axes.kind != SET]
         space = space._replace(axes=space.axes._replace(weight=by_domain))
-    draws = np.random.default_rng(seed).integers(0, 1 << 63, table.rows + 1, dtype=np.uint64)
+    draws = Entropy(seed).words(2 * (table.rows + 1)).view(np.uint64) >> np.uint64(1)
     classes = np.full(table.rows, -1, dtype=np.int64)
     k = np.int64(max(requirements.least_rows, diverse))
     count = cluster_as_published(field.codes[field.of_row], values, space, k, np.int64(diverse), draws, classes)

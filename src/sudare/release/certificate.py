@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from sudare.metrics import PUBLISHED, Loss, as_released, item_figures, published
+from sudare.randomness import OPERATING_SYSTEM
 from sudare.release.warnings import ReleaseWarning
 from sudare.table import Column, Cover, Generalized, ItemSets, Recoding, Table
 
@@ -142,6 +143,7 @@ def make_certificate(
     audit: Mapping[str, Any],
     seconds: Mapping[str, float],
     policy_sha256: str,
+    randomness: str = OPERATING_SYSTEM,
     warnings: Iterable[ReleaseWarning] = (),
 ) -> dict[str, Any]:
     """Put the certificate together; guarantees, digests and the first warnings are those that the audit found."""
@@ -163,6 +165,7 @@ def make_certificate(
         "mechanism": figures.mechanism,
         "columns": {role: list(names) for role, names in columns.items()},
         "order": ORDERS["shuffled" if figures.mechanism and order == "class" else order],
+        "randomness": randomness,
         "missing": MISSING,
         "versions": {name: version(name) for name in ("sudare", "numpy", "numba", "pyarrow", "duckdb")}
         | {"python": platform.python_version()},

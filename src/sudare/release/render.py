@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sudare.randomness import BLOCK as WORDS
+from sudare.randomness import Entropy
 from sudare.release.carried import carried_columns
 from sudare.release.cells import Intervals, cell_labels
 from sudare.release.sets import Lists, OwnSets, joined_labels
@@ -86,7 +88,7 @@ def render(
     to be read as. Entropy comes from the operating system unless a test gives a seed. ``linked`` are the numbers that
     link a person's records, by the subject's codes, where other rows than these show them, too.
     """
-    random = np.random.default_rng(seed)
+    entropy = Entropy(seed)
     shown = generalize(table, partition)
     merged = merge_alike(partition, shown)
     if merged is not partition:
@@ -109,10 +111,10 @@ def render(
     # where only quasi-identifiers are shown, the rows of a class are the same, and need no order
     rows = shown.order if numbered or len(makers) > alike else none
     if order == "class" and len(rows):
-        _shuffle(rows, shown.start, random)
+        _shuffle(rows, shown.start, entropy)
     if numbered and table.subject is not None:
         if subjects == "linked" and linked is None:
-            linked = random.permutation(table.subject.size) + 1
+            linked = entropy.permutation(table.subject.size) + 1
         makers.append(People(table.subject, shown, linked if subjects == "linked" else None, scattered=order == "keep"))
 
     def spans(block: int) -> Iterator[Span]:
@@ -208,11 +210,14 @@ class People:
         return {self.subject.name: pa.array(found, pa.int64())}
 
 
-def _shuffle(rows: Ints, start: Ints, random: np.random.Generator) -> None:
+def _shuffle(rows: Ints, start: Ints, entropy: Entropy) -> None:
     """Shuffle the rows within their classes, where they stand: a copy may be too large."""
     from sudare.kernels.classes import shuffle_within
 
-    shuffle_within(rows, start, random.integers(0, 1 << 64, 2, dtype=np.uint64))
+    place = np.zeros(2, dtype=np.int64)
+    while place[0] < len(start) - 1:
+        # hardly more than are needed, which is less than a word for each row that is left
+        shuffle_within(rows, start, entropy.words(int(min(start[-1] - start[place[0]] + 64, WORDS))), place)
 
 
 def class_labels(shown: Generalized, columns: Sequence[str]) -> pa.Table:
@@ -231,5 +236,5 @@ def people_numbers(
 ) -> Ints:
     """Return the number that stands for the person of each record, as the subject column of a release shows it."""
     if how == "linked":
-        return np.asarray((np.random.default_rng(seed).permutation(subject.size) + 1)[subject.codes])
+        return np.asarray((Entropy(seed).permutation(subject.size) + 1)[subject.codes])
     return People(subject, shown, None, scattered=True).numbers
