@@ -10,7 +10,7 @@ from typing import Any
 from sudare.errors import PolicyError, Problem, TargetError, UnsupportedError
 from sudare.methods import METHODS, Method
 from sudare.policy import PkAnonymitySpec, Policy, UniquenessSpec
-from sudare.release import certificate_path, check_target, second_table
+from sudare.release import certificate_path, check_names, check_target, is_text, second_table
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ def check_hidden(policy: Policy, method: str) -> None:
 def check_out(target: Path, data: Any, policy: Any, checked: Policy) -> None:
     """Raise if a release cannot be written there, or would overwrite what it is made of."""
     check_target(target)
+    if is_text(target):
+        check_names(checked.released, keep_formulas=checked.release.formulas == "keep")
     given_trees = [spec.hierarchy.file for spec in checked.columns.values() if spec.hierarchy is not None]
     trees = [checked.folder / file for file in given_trees if file is not None]
     for path in (target, certificate_path(target), second_table(target)):

@@ -11,8 +11,22 @@ policy cannot be met or a release does not keep it.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+_COMMANDS = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
+)
+"""Characters that a terminal obeys instead of showing them: controls, and what turns the direction of text."""
+
+
+def printable(text: str) -> str:
+    """Return a text that shows what a terminal would obey, such as the colours and titles that a name may set.
+
+    Names of columns and files come from others. In JSON the text says the same as before.
+    """
+    return _COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 @dataclass(frozen=True)
@@ -24,6 +38,9 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
+        return printable(self._text().replace("\n", "\\n"))  # a name with a line break may not pose as a line
+
+    def _text(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what
         if not self.hint:
             return text

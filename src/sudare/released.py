@@ -14,7 +14,7 @@ from sudare import engines, hierarchies
 from sudare.engines.files import reading
 from sudare.errors import DataError, Problem
 from sudare.policy import Policy
-from sudare.release import certificate_path, second_table
+from sudare.release import certificate_path, is_text, read_back, second_table
 
 GROUP = "group"
 
@@ -128,7 +128,7 @@ def _from_file(path: Path) -> Released:
         if not beside.exists():
             return None
         _check_digest(beside, certificate["mechanism"].get("second_sha256"))
-        return engines.read_file(beside, engines.file_columns(beside, form), form)
+        return _read(beside, engines.file_columns(beside, form), form)
 
     return Released(names, certificate, lambda columns: _read(path, columns, form), second)
 
@@ -136,7 +136,8 @@ def _from_file(path: Path) -> Released:
 def _read(path: Path, columns: Sequence[str], form: engines.TextForm) -> pa.Table:
     """Read some columns of a release; in Parquet text stays coded, which is many times faster, sets most of all."""
     if engines.file_kind(path) != "parquet":
-        return engines.read_file(path, columns, form)
+        table = engines.read_file(path, columns, form)
+        return read_back(table) if is_text(path) else table
     import pyarrow.parquet as pq
 
     with reading(path):

@@ -70,7 +70,7 @@ def test_other_endings_are_refused(tmp_path, name):
 
 
 def test_text_is_in_the_form_that_all_readers_read_alike(tmp_path):
-    texts = ["", None, " a ", "#", "a\rb", "a\r\nb", '"', "\t", "\\", "NA"]
+    texts = ["", None, " a ", "#", "a\rb", "a\r\nb", '"', "b\tc", "\\", "NA"]
     write_table(pa.table({"one": texts, "two": texts[::-1], "": texts}), tmp_path / "r.csv")
     assert count_records(tmp_path / "r.csv", Layout(3, ","), threading.Event()) == len(texts)
     write_table(pa.table({"one": texts}), tmp_path / "r.tsv")
@@ -91,7 +91,7 @@ def test_text_that_readers_take_differently_is_refused(tmp_path, text):
         with pytest.raises(TargetError, match=r"column 'c': holds control characters or a byte order mark") as error:
             write_table(pa.table({"c": cells}), tmp_path / "r.csv")
         assert text not in str(error.value)
-    with pytest.raises(TargetError, match="the name of a column"):
+    with pytest.raises(TargetError, match="a byte order mark in its name"):
         write_table(pa.table({text: ["x"]}), tmp_path / "r.csv")
     write_table(pa.table({"c": [text, "x"]}), tmp_path / "r.parquet")
 

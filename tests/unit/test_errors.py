@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from sudare import errors
-from sudare.errors import AuditFailedError, PolicyError, PolicyUnmetError, Problem, SudareError, did_you_mean
+from sudare.errors import AuditFailedError, DataError, PolicyError, PolicyUnmetError, Problem, SudareError, did_you_mean
 
 TREE = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, SudareError)]
 
@@ -50,3 +50,12 @@ def test_near_words_are_no_hints():
 )
 def test_did_you_mean(got, answer):
     assert did_you_mean(got, (word for word in ("quasi", "sensitive", "subject"))) == answer
+
+
+def test_a_message_shows_what_a_terminal_would_obey():
+    said = str(DataError(Problem("a\x1b]0;x\x07b", "c\x9bd\u202ee", "f\x7f")))
+    assert said == r"a\u001b]0;x\u0007b: c\u009bd\u202ee Hint: f\u007f"
+
+
+def test_a_name_with_a_line_break_does_not_pose_as_a_line():
+    assert str(DataError(Problem("a\nsudare: all is well", "is bad."))) == r"a\nsudare: all is well: is bad."

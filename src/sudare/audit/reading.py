@@ -86,7 +86,8 @@ def _opened(path: Path, policy: Policy, look: SecondLook, text: bool) -> Release
     if text:
         delimiter, names = _header(path, policy)
         look.count_records(Layout(len(names), delimiter))
-        return Release(str(path), names, (pa.string(),) * len(names), path, delimiter, look=look)
+        kinds, formulas = (pa.string(),) * len(names), policy.release.formulas
+        return Release(str(path), names, kinds, path, delimiter, look=look, formulas=formulas)
     if path.suffix.lower() == ".parquet":
         with pq.ParquetFile(path) as file:
             schema, rows = file.schema_arrow, file.metadata.num_rows

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from sudare.audit.canonical_text import HINT, IrregularError
 from sudare.audit.cells import is_list, is_text
+from sudare.audit.formulas import value_of
 from sudare.audit.second_look import SecondLook
 from sudare.errors import DataError, Problem
 
@@ -97,6 +98,7 @@ class Release:
     proven: tuple[str, ...] = ()
     added: Callable[[], str] | None = None
     single: Single | None = None
+    formulas: str = "keep"
 
     @property
     def sha256(self) -> str | None:
@@ -228,11 +230,13 @@ class Release:
 
     def _csv_source(self, delimiter: str) -> str:
         columns = ", ".join(f"'c{position}': 'VARCHAR'" for position in range(len(self.names)))
+        cells = [f"c{position}" for position in range(len(self.names))]
+        values = ", ".join(f"{value_of(cell, self.formulas)} AS {cell}" for cell in cells)
         # Strict: a quote that is never closed would otherwise swallow the rest of the file as one cell.
         return (
-            f"read_csv({self._file()}, delim = {_literal(delimiter)}, quote = '\"',"
+            f"(SELECT {values} FROM read_csv({self._file()}, delim = {_literal(delimiter)}, quote = '\"',"
             f" escape = '\"', header = true, columns = {{{columns}}}, auto_detect = false, nullstr = '',"
-            " strict_mode = true, compression = 'none')"
+            " strict_mode = true, compression = 'none'))"
         )
 
     def _file(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from sudare.errors import SudareError
+from sudare.errors import SudareError, printable
 
 
 def run(command: Callable[[], Any]) -> NoReturn:
@@ -82,7 +82,7 @@ def stop_was_heard() -> None:
 def say(text: str, nl: bool = True) -> None:
     """Print a result. Whoever stopped listening, or has no room for it, does not undo what was done."""
     try:
-        typer.echo(text, nl=nl)
+        typer.echo(printable(text), nl=nl)
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -141,7 +141,7 @@ def _fail(kind: str, text: str, code: int, as_json: bool, problems: list[dict[st
     if as_json:
         error = {"kind": kind, "exit_code": code, "message": text, "problems": problems or []}
         say(json.dumps({"error": error}, ensure_ascii=False))
-    typer.echo(f"sudare: {text}", err=True)
+    typer.echo(f"sudare: {printable(text)}", err=True)
     _told.append(kind)
     raise typer.Exit(code)
 
@@ -156,7 +156,7 @@ def progress(silenced: bool) -> Iterator[Callable[[str, float, float], None]]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     with Progress(
-        TextColumn("{task.description:<28}"),
+        TextColumn("{task.description:<28}", markup=False),
         BarColumn(),
         TimeElapsedColumn(),
         console=Console(stderr=True),
@@ -169,7 +169,7 @@ def progress(silenced: bool) -> Iterator[Callable[[str, float, float], None]]:
             if stage not in tasks:
                 for task in tasks.values():
                     bars.update(task, total=1, completed=1)
-                label = "prepare (first run compiles)" if stage == "prepare kernels" else stage
+                label = "prepare (first run compiles)" if stage == "prepare kernels" else printable(stage)
                 tasks[stage] = bars.add_task(label, total=total or None)
             bars.update(tasks[stage], completed=done, total=total or None)
 

@@ -33,7 +33,8 @@ def make_from_rows(asked: Asked) -> Made:
     with ExitStack() as undo:
         folder = undo.enter_context(private_folder(path.parent if path else None))
         with asked.timed("read"):
-            target: FileTarget | TableTarget = FileTarget(folder, path)
+            keep = checked.release.formulas == "keep"
+            target: FileTarget | TableTarget = FileTarget(folder, path, keep_formulas=keep)
             if isinstance(asked.target, Place):
                 database = undo.enter_context(engines.open_database(asked.target, create=True))
                 same = asked.target.shares_database(asked.origin)

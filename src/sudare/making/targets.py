@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,8 +42,8 @@ class Target(Protocol):
 class FileTarget:
     """A file, written in a private folder beside its place; without a ``path`` it is read back from there."""
 
-    def __init__(self, folder: Path, path: Path | None) -> None:
-        self.path, self.folder = path, folder
+    def __init__(self, folder: Path, path: Path | None, *, keep_formulas: bool = False) -> None:
+        self.path, self.folder, self.keep_formulas = path, folder, keep_formulas
         self.text = path is not None and is_text(path)
         self.written = folder / f"release{path.suffix if path else '.parquet'}"
         self.beside: Path | None = None
@@ -52,10 +52,11 @@ class FileTarget:
         self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
     ) -> None:
         """Write the rows, and a second table beside them."""
-        write_batches(rows.schema, rows.batches(), self.written, progress=progress)
+        write = partial(write_batches, keep_formulas=self.keep_formulas)
+        write(rows.schema, rows.batches(), self.written, progress=progress)
         if second is not None:
             self.beside = second_table(self.written)
-            write_batches(second.schema, second.batches(), self.beside)
+            write(second.schema, second.batches(), self.beside)
 
     def audit(self, policy: Policy, **how: Any) -> AuditReport:
         """Prove the file."""

@@ -279,15 +279,17 @@ class SuppressionSpec(Part):
 
 
 class ReleaseSpec(Part):
-    """How the rows leave: their order, what stands in the subject column, and what ranges and sets may name.
+    """How the rows leave: their order, what stands in the subject column, what ranges and sets may name, and formulas.
 
     ``ranges``: with ``safe``, values that fewer than k records hold are neither ends of ranges nor members of sets.
-    With ``tight`` they are, and ranges are as narrow as they can be.
+    With ``tight`` they are, and ranges are as narrow as they can be. ``formulas``: whether text files escape cells that
+    spreadsheets would run.
     """
 
     order: Literal["class", "keep"] = "class"
     subjects: Literal["per-class", "linked"] = "per-class"
     ranges: Literal["safe", "tight"] = "safe"
+    formulas: Literal["escape", "keep"] = "escape"
 
 
 class SourceSpec(Part):

@@ -2,6 +2,7 @@
 
 from sudare.release.carried import plain_type, required_values
 from sudare.release.cells import Anything, Cell, Choice, Interval, parse_cell
+from sudare.release.formulas import read_back
 from sudare.release.placing import (
     PAPER,
     certificate_path,
@@ -12,6 +13,7 @@ from sudare.release.placing import (
     second_table,
 )
 from sudare.release.render import Rows, class_labels, people_numbers, render
+from sudare.release.text_form import check_names
 from sudare.release.untouched import render_untouched
 from sudare.release.writing import check_target, is_text, telling, write_batches
 
@@ -24,6 +26,7 @@ __all__ = [
     "Rows",
     "certificate_path",
     "check_folder",
+    "check_names",
     "check_target",
     "class_labels",
     "is_text",
@@ -33,6 +36,7 @@ __all__ = [
     "place_folder",
     "plain_type",
     "private_folder",
+    "read_back",
     "render",
     "render_untouched",
     "required_values",

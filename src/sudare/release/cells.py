@@ -11,7 +11,8 @@ a node's label         a node of the column's hierarchy
 a null (empty in CSV)  the value is missing, for every record of the class
 =====================  ==========================================================================================
 
-A category that could be taken for something else is quoted as in JSON: ``"*"``, ``"[1, 2]"``, ``{"a, b", c}``.
+A category that could be taken for something else is quoted as in JSON: ``"*"``, ``"[1, 2]"``, ``{"a, b", c}``. In text
+files a cell that a spreadsheet would run as a formula has an apostrophe before it (:mod:`sudare.release.formulas`).
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sudare.release.formulas import SIGNS, plain
 from sudare.release.texts import Ints, joined_runs, put_together, quoted, value_texts
 from sudare.table import Column, Cover
 
-_SPECIAL = re.compile(r'^$|^\s|\s$|^[\[{"]|^\*$')
+_SPECIAL = re.compile(rf"""^$|^\s|\s$|^[\[{{"]|^\*$|^'+[{SIGNS}]""")
 _SPECIAL_MEMBER = re.compile(r'^$|^\s|\s$|^[\[{"]|^\*$|[,{}"]|^null$')
 
 
@@ -60,11 +62,12 @@ Cell = str | Interval | Choice | Anything | None
 def parse_cell(cell: Any) -> Cell:
     """Read a released cell; a plain value, or a label of a hierarchy, comes back as text.
 
-    None and not-a-number (which is what pandas makes of a null) are missing values.
+    None and not-a-number (which is what pandas makes of a null) are missing values. An apostrophe that keeps
+    spreadsheets from running a cell as a formula is taken off.
     """
     if cell is None or cell != cell:
         return None
-    text = str(cell)
+    text = plain(str(cell))
     if text == "*":
         return Anything()
     if text.startswith("[") and text.endswith("]") and ", " in text:

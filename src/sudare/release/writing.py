@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -50,17 +51,19 @@ def write_batches(
     path: Path,
     *,
     progress: Callable[[int], None] | None = None,
+    keep_formulas: bool = False,
 ) -> None:
     """Write batches to a file that reads back as ``schema``; missing cells are nulls, and empty fields in text.
 
     The batches are asked for one at a time, the next one while the last one is being written. Their texts may have a
-    dictionary each. ``progress`` is told the number of rows so far.
+    dictionary each. ``progress`` is told the number of rows so far. ``keep_formulas``: texts that spreadsheets would
+    run are not escaped in text files.
     """
     ending = path.suffix.lower()
     counted = telling(batches, progress)
     try:
         if ENDINGS[ending]:
-            _write_text(schema, counted, path, ENDINGS[ending])
+            _write_text(schema, counted, path, ENDINGS[ending], keep_formulas)
         elif ending == ".parquet":
             _write_parquet(schema, counted, path)
         else:
@@ -145,7 +148,9 @@ def _text_bytes(cells: pa.Array) -> int:
     return int(pc.sum(pc.binary_length(cells.dictionary).cast(pa.int64()).take(cells.indices)).as_py() or 0)
 
 
-def _write_text(schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path, delimiter: str) -> None:
+def _write_text(
+    schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path, delimiter: str, keep_formulas: bool
+) -> None:
     """Write text with a header, quoted only where it must be; item lists are joined by commas.
 
     A missing cell and an empty text are both an empty field. It is in quotes where there is but one column: readers
@@ -153,21 +158,22 @@ def _write_text(schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path
     """
     import duckdb
 
-    check_names(schema.names)
+    check_names(schema.names, keep_formulas=keep_formulas)
+    text_of = partial(as_text, keep_formulas=keep_formulas)
     failed: list[BaseException] = []
     keys = [f"c{index}" for index in range(len(schema))]
 
     def texts() -> Iterator[pa.RecordBatch]:
         try:
             for batch in batches:
-                cells = [as_text(name, batch.column(place)) for place, name in enumerate(schema.names)]
+                cells = [text_of(name, batch.column(place)) for place, name in enumerate(schema.names)]
                 yield pa.record_batch(cells, names=keys)
         except BaseException as error:  # the database would tell it in other words
             failed.append(error)
             raise
 
     stream = texts()
-    empty = pa.record_batch([as_text(field.name, pa.array([], field.type)) for field in schema], names=keys)
+    empty = pa.record_batch([text_of(field.name, pa.array([], field.type)) for field in schema], names=keys)
     first = next(stream, empty)
     # The header is written as a row: as names, the database would rename those that differ in case alone.
     header = pa.table({key: [name] for key, name in zip(keys, schema.names, strict=True)})

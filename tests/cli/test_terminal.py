@@ -1,0 +1,60 @@
+"""Names may hold what a terminal obeys; it is shown, and never sent."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .people import POLICY, text
+
+EVIL = "\x1b]0:owned\x07\x1b[31mred\x9b1m\u202edetsurt"
+SHOWN = r"\u001b]0:owned\u0007\u001b[31mred\u009b1m\u202edetsurt"
+MARKUP = "[red]x[/red]"
+
+
+def obeyed(said):
+    """Return what of a text a terminal would obey."""
+    held = set(said) - set("\n\t")
+    return [char for char in held if char in "\u202e\x7f" or (ord(char) % 128 < 32 and char < "\xa0")]
+
+
+def prepared(place, name):
+    """Write a table with one more column, and return it with a policy that has two more."""
+    header, *lines = text().splitlines()
+    data = place.data("\n".join([f"{header},{name}", *(f"{line},1" for line in lines)]) + "\n")
+    more = {name: {"role": "insensitive"}, f"{name}y": {"role": "quasi"}}
+    return data, {**POLICY, "columns": {**POLICY["columns"], **more}}
+
+
+@pytest.mark.parametrize(("name", "shown"), [(EVIL, SHOWN), (MARKUP, MARKUP)])
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_names_of_columns(place, name, shown, more):
+    data, rules = prepared(place, name)
+    failed = place.anonymize(data, place.policy(rules), *more, out="release.parquet")
+    assert failed.exit_code == 2
+    assert not obeyed(failed.output)
+    assert shown in failed.stderr
+    if more:
+        assert name in json.loads(failed.stdout)["error"]["problems"][0]["what"]
+
+
+def test_names_of_files(place):
+    data = place.data(name=f"{EVIL}.csv")
+    drafted = place.run("init", data, "--out", place.out / f"{EVIL}.yaml")
+    assert drafted.exit_code == 0, drafted.output
+    assert not obeyed(drafted.output)
+    assert SHOWN in drafted.output
+    missing = place.run("audit", place.out / f"{EVIL}.csv", "--policy", place.policy())
+    assert missing.exit_code == 2
+    assert not obeyed(missing.output)
+    assert SHOWN in missing.stderr
+
+
+def test_labels_of_a_hierarchy(place):
+    tree = place.folder / "tree.csv"
+    tree.write_text(f"a;{EVIL};*\nb;{EVIL};*\n", encoding="utf-8")
+    shown = place.run("hierarchy", "show", tree)
+    assert shown.exit_code == 0, shown.output
+    assert not obeyed(shown.output)
+    assert SHOWN in shown.stdout
