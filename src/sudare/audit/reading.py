@@ -10,6 +10,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sudare.audit.canonical_text import Layout
+from sudare.audit.parquet_bytes import check_parquet
+from sudare.audit.payload import check_arrow
 from sudare.audit.second_look import SecondLook
 from sudare.audit.sources import Elsewhere, Release, readable
 from sudare.errors import DataError, Problem, did_you_mean
@@ -91,8 +94,10 @@ def _opened(path: Path, policy: Policy, look: SecondLook, text: bool) -> Release
     if path.suffix.lower() == ".parquet":
         with pq.ParquetFile(path) as file:
             schema, rows = file.schema_arrow, file.metadata.num_rows
+        look.look_for_payload(partial(check_parquet, path))
         return Release(str(path), tuple(schema.names), tuple(schema.types), path, look=look, said_rows=rows)
     table = _ipc_table(path)
+    look.look_for_payload(lambda _: check_arrow(path, table))
     return Release(str(path), tuple(table.column_names), tuple(table.schema.types), path, table=table, look=look)
 
 

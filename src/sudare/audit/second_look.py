@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -28,10 +29,15 @@ class SecondLook:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sudare-audit")
         self._digest: Future[str] = self._pool.submit(_digest, path, text, self._stop)
         self._records: Future[int] | None = None
+        self._payload: Future[None] | None = None
 
     def count_records(self, layout: Layout) -> None:
         """Make sure of the form of a text file and count its rows, once the digest is taken."""
         self._records = self._pool.submit(count_records, self._path, layout, self._stop)
+
+    def look_for_payload(self, check: Callable[[threading.Event], None]) -> None:
+        """Make sure that a file holds nothing but its rows, once the digest is taken."""
+        self._payload = self._pool.submit(check, self._stop)
 
     def digest(self) -> str:
         """Return the SHA-256 of the file, or raise UnicodeDecodeError if it is text and not UTF-8."""
@@ -41,6 +47,11 @@ class SecondLook:
         """Return the number of rows of a text file, or raise IrregularError if it is not in canonical form."""
         self._digest.result()  # that text is not UTF-8 says more than what follows from it
         return None if self._records is None else self._records.result()
+
+    def nothing_else(self) -> None:
+        """Raise PayloadError if the file holds more than its rows."""
+        if self._payload is not None:
+            self._payload.result()
 
     def unchanged(self) -> bool:
         """Whether the file is, after the digest was taken, still the one that it was before."""

@@ -18,9 +18,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sudare.audit import payload
 from sudare.audit.canonical_text import HINT, IrregularError
 from sudare.audit.cells import is_list, is_text
 from sudare.audit.formulas import value_of
+from sudare.audit.payload import PayloadError
 from sudare.audit.second_look import SecondLook
 from sudare.errors import DataError, Problem
 
@@ -187,6 +189,7 @@ class Release:
             return
         with readable(self.where):
             counted = self.look.records() if self.delimiter is not None else self.said_rows
+            self.look.nothing_else()
             if not self.look.unchanged():
                 raise DataError(Problem(self.where, "changed while it was read.", "audit it again."))
         if counted not in (rows, None):
@@ -295,6 +298,8 @@ def readable(where: str) -> Iterator[None]:
         raise DataError(Problem(where, "is not UTF-8 text.", "releases are written in UTF-8.")) from None
     except IrregularError as error:
         raise DataError(Problem(where, f"{error}.", HINT)) from None
+    except PayloadError as error:
+        raise DataError(Problem(where, f"{error}.", payload.HINT)) from None
     except duckdb.OutOfMemoryException:
         raise DataError(Problem(where, NO_ROOM, "give it more.")) from None
     except duckdb.Error as error:
