@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare import engines
-from sudare.audit import AuditReport, Told, audit_release
+from sudare.audit import AuditReport, Told, audit_release, check_folder
 from sudare.errors import AuditFailedError, Problem
 from sudare.making import counted
 from sudare.policy import Policy
@@ -50,6 +50,7 @@ def _on_spark(release: Data, policy: Policy, told: Told, say: Say, master: str |
             certificate = certificate_there(spark, str(release))
         elif named and is_path(str(release)):
             certificate = certificate_of(Path(release))
+            check_folder(Path(release))
         elif named:
             paper = beside(str(release), engines.CERTIFICATE)
             text = spark.noted(paper)

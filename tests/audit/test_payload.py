@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 
 import duckdb
 import pandas as pd
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
-from sudare.audit import audit_release
+from sudare.audit import audit_release, check_folder
 from sudare.audit.thrift import MalformedError, read_struct
 from sudare.errors import DataError
 
@@ -249,3 +250,76 @@ def test_a_struct_is_read_whole_or_not_at_all():
     for broken in (b"", b"\x15", b"\x18\xff\x01a", b"\x19\xf5\xff\xff\xff\x0f", b"\x1b\x00\x00", twice, b"\x1c" * 99):
         with pytest.raises(MalformedError):
             read_struct(broken, 0, len(broken))
+
+
+# -- folders -----------------------------------------------------------------------------------------------------------
+
+
+def noted(path, notes):
+    """Write a Parquet file with these notes and no other."""
+    with pq.ParquetWriter(path, TABLE.schema, store_schema=False, write_page_index=True) as writer:
+        writer.write_table(TABLE)
+        writer.add_key_value_metadata(notes)
+    return path
+
+
+def spark_folder(tmp_path):
+    """Write a folder as Spark does, with sums and a mark that it is whole."""
+    folder = tmp_path / "release.parquet"
+    folder.mkdir()
+    typed = ",".join(
+        f'{{"name":"{name}","type":"string","nullable":true,"metadata":{{}}}}' for name in TABLE.column_names
+    )
+    notes = {
+        "org.apache.spark.version": "4.0.1",
+        "org.apache.spark.sql.parquet.row.metadata": f'{{"type":"struct","fields":[{typed}]}}',
+    }
+    part = folder / "part-00000.parquet"
+    noted(part, notes)
+    whole = part.read_bytes()
+    sums = [zlib.crc32(whole[at : at + 512]).to_bytes(4, "big") for at in range(0, len(whole), 512)]
+    (folder / ".part-00000.parquet.crc").write_bytes(b"crc\x00\x00\x00\x02\x00" + b"".join(sums))
+    (folder / "_SUCCESS").touch()
+    return folder
+
+
+def test_a_folder_holds_its_rows_and_what_follows_from_them(tmp_path):
+    check_folder(spark_folder(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["_metadata", ".hidden", "notes.txt", "_SUCCESS", ".part-00000.parquet.crc", ".x.crc"])
+def test_other_files_in_a_folder(tmp_path, name):
+    folder = spark_folder(tmp_path)
+    (folder / name).write_text(SECRET)
+    with pytest.raises(DataError, match="no part of the release's rows") as error:
+        check_folder(folder)
+    assert SECRET not in str(error.value)
+
+
+def test_files_of_a_folder_are_looked_into(tmp_path):
+    folder = spark_folder(tmp_path)
+    pq.write_table(TABLE.replace_schema_metadata({"note": SECRET}), folder / "part-00001.parquet")
+    with pytest.raises(DataError, match="key-value metadata"):
+        check_folder(folder)
+    (folder / "part-00001.parquet").unlink()
+    (folder / "part-00001.parquet").symlink_to(folder / "part-00000.parquet")
+    with pytest.raises(DataError, match="is a link"):
+        check_folder(folder)
+    (folder / "part-00001.parquet").unlink()
+    (folder / SECRET).mkdir()
+    with pytest.raises(DataError, match="no part of the release's rows"):
+        check_folder(folder)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        '{"type":"struct","fields":[{"name":"zone","type":"string","nullable":true,"metadata":{"comment":"Qanna"}}]}',
+        '{"type":"struct","fields":[],"more":"Qanna"}',
+        '{"type":"struct", "fields":[]}',
+        "[]",
+    ],
+)
+def test_what_spark_notes_is_the_columns_alone(tmp_path, note):
+    notes = {"org.apache.spark.sql.parquet.row.metadata": note}
+    assert "a note of Spark" in refusal(noted(tmp_path / "release.parquet", notes))

@@ -23,6 +23,11 @@ _WORD = re.compile(r"[\w\[\]., -]{0,40}")
 _PANDAS = {
     "index_columns", "column_indexes", "columns", "attributes", "partition_columns", "creator", "pandas_version",
 }  # fmt: skip
+_SPARK = b"org.apache.spark."
+_SPARK_WORDS = {
+    "type", "fields", "name", "nullable", "metadata", "elementType", "containsNull", "keyType", "valueType",
+    "valueContainsNull",
+}  # fmt: skip
 _SLACK = 16
 """By how many bytes other writers may differ in how they note a schema."""
 
@@ -38,6 +43,11 @@ def check_notes(notes: Mapping[bytes, bytes] | None, names: list[str], rows: int
             _check_noted_schema(note, names, rows)
         elif key == b"pandas":
             _check_pandas(note, names, rows)
+        elif key == _SPARK + b"version":
+            if not _VERSION.fullmatch(note.decode("ascii", "replace")):
+                raise PayloadError("has a long or odd text in place of Spark's version")
+        elif key == _SPARK + b"sql.parquet.row.metadata":
+            _check_spark(note, names)
         else:
             raise PayloadError("has notes besides its rows (key-value metadata)")
 
@@ -90,6 +100,42 @@ def _check_pandas(note: bytes, names: list[str], rows: int) -> None:
     )
     if not good:
         raise fault
+
+
+def _check_spark(note: bytes, names: list[str]) -> None:
+    """Allow what Spark notes of a table: which columns of which types there are."""
+    fault = PayloadError("has a note of Spark that says more than the columns and their types")
+    try:
+        told = json.loads(note)
+        plain = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() == note
+    except (ValueError, RecursionError):
+        raise fault from None
+    top = told.get("fields") if isinstance(told, dict) else None
+    if not plain or not isinstance(top, list) or not _is_spark_type(told, names):
+        raise fault
+
+
+def _is_spark_type(told: Any, names: list[str] | None = None) -> bool:
+    """Whether Spark says of a type what it is, and of its columns their names."""
+    if isinstance(told, str):
+        return bool(_WORD.fullmatch(told.replace("(", "").replace(")", "")))
+    if isinstance(told, bool):
+        return True
+    if not isinstance(told, dict) or not set(told) <= _SPARK_WORDS or told.get("metadata"):
+        return False
+    name, fields = told.get("name"), told.get("fields", [])
+    known = name is None or (
+        isinstance(name, str) and (name in names if names is not None else bool(_WORD.fullmatch(name)))
+    )
+    types = [told[key] for key in ("type", "elementType", "keyType", "valueType") if key in told]
+    flags = [told[key] for key in told if key in ("nullable", "containsNull", "valueContainsNull")]
+    return (
+        known
+        and isinstance(fields, list)
+        and all(isinstance(flag, bool) for flag in flags)
+        and all(_is_spark_type(one) for one in types)
+        and all(isinstance(field, dict) and _is_spark_type(field, names) for field in fields)
+    )
 
 
 def _is_plain(told: Any, names: list[Any]) -> bool:
