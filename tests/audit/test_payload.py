@@ -217,6 +217,8 @@ def test_entries_and_cells_that_no_row_shows(tmp_path):
     path = arrow(tmp_path, pa.table({"zone": TABLE["zone"], "illness": behind}))
     assert SECRET.encode() in path.read_bytes()
     assert "behind missing cells" in refusal(path)
+    below = pa.StructArray.from_arrays([pa.array([SECRET] * 4)], ["x"], mask=pa.array([True] * 4))
+    assert "behind missing cells" in refusal(arrow(tmp_path, TABLE.append_column("more", below)))
     numbers = pa.Array.from_buffers(pa.int64(), 4, [pa.py_buffer(b"\x07"), pa.array([1, 1, 2, 1_234_567]).buffers()[1]])
     assert "behind missing cells" in refusal(arrow(tmp_path, pa.table({"zone": TABLE["zone"], "illness": numbers})))
 

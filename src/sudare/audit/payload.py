@@ -184,7 +184,7 @@ def _check_behind_nulls(cells: Any) -> None:
         cells, kind = cells.indices, cells.indices.type
     if pa.types.is_struct(kind):
         for place in range(kind.num_fields):
-            if not cells.field(place).filter(cells.is_null()).null_count == cells.null_count:
+            if not _is_nothing(cells.field(place).filter(cells.is_null())):
                 raise fault
             _check_behind_nulls(cells.field(place))
         return
@@ -206,6 +206,25 @@ def _check_behind_nulls(cells: Any) -> None:
         behind = whole.filter(cells.is_null())
         if pc.any(pc.not_equal(behind, pa.scalar(0, behind.type))).as_py():
             raise fault
+
+
+def _is_nothing(cells: Any) -> bool:
+    """Whether cells are missing, empty or zero throughout."""
+    cells = cells.drop_null()
+    kind = cells.type
+    if pa.types.is_dictionary(kind):
+        return _is_nothing(cells.indices)
+    if pa.types.is_struct(kind):
+        return all(_is_nothing(cells.field(place)) for place in range(kind.num_fields))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
+        return not pc.sum(pc.binary_length(cells)).as_py()
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return not pc.sum(pc.list_value_length(cells)).as_py()
+    if pa.types.is_boolean(kind):
+        return not pc.any(cells).as_py()
+    if pa.types.is_primitive(kind):
+        return not pc.any(pc.not_equal(cells.view(_bits(kind)), pa.scalar(0, _bits(kind)))).as_py()
+    return len(cells) == 0
 
 
 def _bits(kind: Any) -> Any:
