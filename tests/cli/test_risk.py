@@ -63,7 +63,7 @@ def test_a_population_from_a_file(place):
     everybody = place.data(text([*ROWS, *ROWS]), name="everybody.csv")
     result = run(place, "--population", everybody, "--most-columns", "2")
     assert result.exit_code == 0, result.output
-    assert "journalist, from a population table (12 people):" in result.stdout
+    assert "journalist, from a population table (12 records):" in result.stdout
     assert "combinations of up to 2 columns" in result.stdout
 
 

@@ -276,3 +276,54 @@ def test_a_model_learns_what_is_there_to_learn():
     assert found.by_class.success == found.held_out == 1
     assert found.certain == 1
     assert found.by_class.above > 0.3
+
+
+def often(visits_each):
+    """Return visits of people, the n-th of whom has so many, and looks like nobody else if there are many."""
+    who = np.repeat(np.arange(len(visits_each)), visits_each)
+    data = pa.table({"who": who, "age": 20 + who, "job": np.array(["a", "b"])[who % 2]})
+    columns = {"who": {"role": "subject"}, "age": {"role": "quasi"}, "job": {"role": "quasi"}}
+    return data, {"columns": columns, "require": [{"model": "k-anonymity", "k": 2, "count": "subjects"}]}
+
+
+def test_people_are_attacked_once_however_many_records_they_have():
+    data, rules = often([1] * 30 + [50] * 10)
+    found = sudare.risk(data, rules)
+    assert found.unit == found.to_dict()["unit"] == "people"
+    assert found.before.linkage.linked.attacked == 40
+    assert "40 people" in str(found)
+    assert "530 people" not in str(found)
+
+
+def test_a_few_people_with_many_records_are_no_more_than_a_few():
+    """Thirty people who look alike, and ten with fifty visits each who look like nobody: found is one in four."""
+    data, rules = often([1] * 30 + [50] * 10)
+    who = data["who"].to_numpy()
+    data = data.set_column(1, "age", pa.array(np.where(who < 30, 20, 20 + who)))
+    found = sudare.risk(data, rules).before.linkage
+    assert found.singled_out.success == pytest.approx(10 / 40)
+    assert found.linked.success == pytest.approx((10 + 30 * 1 / 15) / 40)
+
+
+def test_records_are_called_records_where_nobody_knows_whose_they_are():
+    data, rules = often([1] * 30 + [50] * 10)
+    plain = {name: spec for name, spec in rules["columns"].items() if name != "who"}
+    found = sudare.risk(data.drop_columns("who"), {"columns": plain, "require": [{"model": "k-anonymity", "k": 2}]})
+    assert found.unit == "records"
+    assert found.before.people is None
+    assert "530 records" in str(found)
+    assert "people" not in str(found)
+
+
+def test_people_who_are_numbered_anew_in_each_class_are_spoken_of():
+    draw = np.random.default_rng(2)
+    who = np.repeat(np.arange(60), 4)
+    data = pa.table({"who": who, "age": draw.integers(20, 80, 240), "job": draw.choice(["a", "b", "c"], 240)})
+    _, rules = often([1])
+    found = sudare.risk(data, rules, release=sudare.anonymize(data, rules, seed=1))
+    assert found.after.people.units > 60
+    assert any("numbers people anew in each class" in note and "the data has 60" in note for note in found.notes)
+    linked = {**rules, "release": {"subjects": "linked"}}
+    found = sudare.risk(data, linked, release=sudare.anonymize(data, linked, seed=1))
+    assert found.after.people.units == 60
+    assert not any("anew" in note for note in found.notes)

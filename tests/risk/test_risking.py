@@ -95,7 +95,7 @@ def test_who_is_attacked_is_drawn_from_large_tables(monkeypatch):
     data = people(400)
     release = sudare.anonymize(data, policy())
     one, two, other = (sudare.risk(data, policy(), release=release, seed=seed) for seed in (1, 1, 2))
-    assert one.after.linkage.linked.people == 50
+    assert one.after.linkage.linked.attacked == 50
     assert one.to_dict() == two.to_dict()
     assert one.before.records == other.before.records
     assert one.before.linkage != other.before.linkage
@@ -189,7 +189,7 @@ def test_drawn_values_leave_inference_alone_to_be_measured():
     found = sudare.risk(data, rules, release=sudare.anonymize(data, rules))
     assert found.after.records is None
     assert found.criteria["linkability"]["after"] is None
-    assert found.inference[0].after.by_class.people == 200
+    assert found.inference[0].after.by_class.attacked == 200
     assert any("drawn at random" in note or "draws values at random" in note for note in found.notes)
     assert "not measured" in str(found)
 

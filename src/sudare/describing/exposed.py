@@ -78,7 +78,7 @@ def _above(name: str, one: Mapping[str, Any] | None, crowd: Crowd) -> dict[str, 
 
 def _rounded(one: Mapping[str, Any], crowd: Crowd, shares: Sequence[str], ends: tuple[str, str]) -> dict[str, float]:
     """Return figures that count people by multiples of the threshold, the ends of an interval outwards."""
-    people = int(one.get("people") or crowd.rows)
+    people = int(one.get("attacked") or crowd.rows)
     told = {key: crowd.nearby(one[key], people) for key in shares}
     return told | {key: crowd.nearby(one[key], people, side=side) for key, side in zip(ends, (-1, 1), strict=True)}
 

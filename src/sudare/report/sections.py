@@ -308,7 +308,11 @@ def _attacks(risk: Found, found: Found) -> str:
     rows = []
     linkage = risk["linkage"]
     if linkage["before"] or linkage["after"]:
-        about = "Which share of the people who were looked for was connected with the right record."
+        about = (
+            "Which share of the people who were looked for was connected with the right record."
+            if found["people"]
+            else "Which share of the records that were looked for was found."
+        )
         rows.append(["linking", about, *(_success(linkage[side]) for side in ("before", "after"))])
     singled = risk["singled_out"]
     if singled["before"]:

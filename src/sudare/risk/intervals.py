@@ -31,12 +31,12 @@ class Success:
     """How often an attack is right, against a baseline that needs no release, with intervals.
 
     ``above`` is success less baseline; its interval is Newcombe's (square and add), as if the two were independent, and
-    so rather too wide. ``people`` is how many were attacked.
+    so rather too wide. ``attacked`` is how many were, people where it is known whom records are about, else records.
     Reference: Newcombe: Interval estimation for the difference between independent proportions. Statistics in
     Medicine 17, 873-890 (1998).
     """
 
-    people: int
+    attacked: int
     success: float
     low: float
     high: float
@@ -50,13 +50,13 @@ class Success:
         return dict(vars(self))
 
 
-def success(share: float, baseline: float, people: int, *, known: bool = False) -> Success:
+def success(share: float, baseline: float, attacked: int, *, known: bool = False) -> Success:
     """Return how often an attack is right; ``known``: the baseline is a probability, and was not measured."""
-    low, high = wilson(share, people)
-    base_low, base_high = (baseline, baseline) if known else wilson(baseline, people)
+    low, high = wilson(share, attacked)
+    base_low, base_high = (baseline, baseline) if known else wilson(baseline, attacked)
     above = share - baseline if abs(share - baseline) > NOISE else 0.0
     return Success(
-        people=people,
+        attacked=attacked,
         success=share,
         low=low,
         high=high,

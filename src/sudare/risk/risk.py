@@ -24,7 +24,7 @@ from sudare.table import Column, ItemSets, Table
 
 Ints = NDArray[np.int64]
 PEOPLE = 10_000
-"""As many people are attacked at the most; of a larger table they are drawn at random."""
+"""As many people are attacked at the most, or records, where nobody knows whose they are; of more, some are drawn."""
 COMPARED = 2e10
 """Pairs of a person and a class that are compared at the most; where there are many classes, fewer people are."""
 FEWEST = 1_000
@@ -83,6 +83,11 @@ class Risk:
     notes: tuple[str, ...] = field(default=())
 
     @property
+    def unit(self) -> str:
+        """What is attacked, and counted: people where the policy says whom records are about, else records."""
+        return "records" if self.before.people is None else "people"
+
+    @property
     def scores(self) -> NDArray[np.float64]:
         """The SUDA score of each record of the data."""
         found = self.before.singling_out
@@ -113,6 +118,7 @@ class Risk:
             "released": self.released,
             "columns": list(self.columns),
             "seed": self.seed,
+            "unit": self.unit,
             "before": self.before.to_dict(),
             "after": None if self.after is None else self.after.to_dict(),
             "inference": [each.to_dict() for each in self.inference],
@@ -184,13 +190,23 @@ class _Study:
         most_people = PEOPLE
         if self.shown_classes is not None:
             most_people = min(PEOPLE, max(FEWEST, int(COMPARED / max(len(self.shown_classes.sizes), 1))))
-        self.people = np.arange(table.rows)
-        if table.rows > most_people:
-            self.people = np.sort(self.generator.choice(table.rows, most_people, replace=False))
+        self.people = self._attacked(most_people)
         self.matching: Matching | None = None
         if len(self.single) < len(self.columns):
             apart = ", ".join(f"'{name}'" for name in self.columns if name not in self.single)
             self.notes.append(f"classes compare item sets as a whole; combinations of columns leave {apart} out.")
+
+    def _attacked(self, most: int) -> Ints:
+        """Return the records of those who are attacked: one of each person, if it is known whom records are about."""
+        subject = self.table.subject
+        records = np.arange(self.table.rows)
+        if subject is not None:
+            drawn = self.generator.permutation(self.table.rows)
+            records = np.sort(drawn[np.unique(subject.codes[drawn], return_index=True)[1]])
+        self.everybody = len(records)
+        if len(records) > most:
+            records = np.sort(self.generator.choice(records, most, replace=False))
+        return records
 
     def before(self) -> Side:
         """Return the figures of the table as it is."""
@@ -249,6 +265,7 @@ class _Study:
             others = {name: self.population.quasi[name] for name in self.names}
             journalist = from_release(shown, grouped, self.columns, others, self.population.rows, self.generator)
         cells = {name: shown.cells[name] for name in self.single}
+        self._note_people(release)
         return Side(
             records=exposure(grouped),
             people=None if release.people is None else exposure_of_people(grouped, release.people),
@@ -259,6 +276,18 @@ class _Study:
             ),
             linkage=self._linked(release, fitting),
         )
+
+    def _note_people(self, release: ReleaseView) -> None:
+        """Say so where the release does not tell who is who from class to class."""
+        subject = self.table.subject
+        if subject is None or release.people is None:
+            return
+        numbers, people = len(np.unique(release.people)), len(np.unique(subject.codes))
+        if numbers > people:
+            self.notes.append(
+                f"the release numbers people anew in each class, {numbers} in all, and the data has {people}: after, "
+                "figures per data subject count a person once in every class that has records of that person."
+            )
 
     def _linked(self, release: ReleaseView, fitting: NDArray[np.float64]) -> Linkage:
         """Judge the linkage attack on a release, of which so many records or people fit those who are attacked."""
@@ -309,10 +338,10 @@ class _Study:
 
     def _check_fits(self, unmatched: int, release: ReleaseView) -> None:
         """Raise if more people fit no released record than can have been left out."""
-        people, rows = len(self.people), max(release.rows_in, 1)
-        expected = people * release.lost / rows
+        people = len(self.people)
+        expected = people * release.lost / max(self.everybody, 1)
         # all who were left out may be among those attacked; of a sample, as many as chance allows
-        allowed = release.lost if people == self.table.rows else expected + 6 * expected**0.5
+        allowed = release.lost if people == self.everybody else expected + 6 * expected**0.5
         if unmatched > allowed:
             what = f"{unmatched} of {people} records that were looked at fit no record in it."
             raise DataError(Problem("release", what, "it is not a release of this data."))

@@ -59,7 +59,7 @@ def _journalist(sides: list[dict[str, Any]]) -> list[list[str]]:
         return [name, *("-" if part is None else value(part) for part in parts)]
 
     rows = [
-        [f"journalist, from a {first['source']} ({first['population']:.0f} people):", *[""] * len(parts)],
+        [f"journalist, from a {first['source']} ({first['population']:.0f} records):", *[""] * len(parts)],
         row("  k-map" + ("" if first["source"] == "population table" else ", expected"), lambda p: f"{p['k_map']:.0f}"),
         row("  largest risk", lambda part: _share(part["largest_risk"])),
         row("  mean risk", lambda part: _share(part["mean_risk"])),
@@ -104,21 +104,21 @@ def _combinations(before: dict[str, Any], after: dict[str, Any] | None) -> list[
 
 
 def _attacks(found: Mapping[str, Any], heads: list[str]) -> list[str]:
-    lines = []
+    lines, unit = [], found["unit"]
     for head in heads:
         linkage = found[head]["linkage"]
         if linkage is not None:
-            lines.append(f"linkage attack, {head}: {_success(linkage['linked'])}")
+            lines.append(f"linkage attack, {head}: {_success(linkage['linked'], unit)}")
     for each in found["inference"]:
         for head in heads:
             guesses = each[head]
             if guesses is None:
                 continue
             held = "" if guesses["held_out"] is None else f"; own record held out {_share(guesses['held_out'])}"
-            lines.append(f"inference of '{each['target']}', {head}: {_success(guesses['by_class'])}{held}")
+            lines.append(f"inference of '{each['target']}', {head}: {_success(guesses['by_class'], unit)}{held}")
             if guesses["by_model"] is not None:
                 held = _share(guesses["model_held_out"]) if guesses["model_held_out"] is not None else "-"
-                lines.append(f"  by a model: {_success(guesses['by_model'])}; held-out records {held}")
+                lines.append(f"  by a model: {_success(guesses['by_model'], unit)}; held-out records {held}")
             lines.append(
                 f"  certain for {_share(guesses['certain'])}, nearly for {_share(guesses['nearly_certain'])} of "
                 f"records; largest shift {guesses['largest_shift']:.4f}, mean {guesses['mean_shift']:.4f}"
@@ -126,10 +126,10 @@ def _attacks(found: Mapping[str, Any], heads: list[str]) -> list[str]:
     return lines
 
 
-def _success(one: Mapping[str, Any]) -> str:
+def _success(one: Mapping[str, Any], unit: str) -> str:
     return (
         f"{_share(one['success'])} right ({_share(one['low'])} to {_share(one['high'])}), baseline "
-        f"{_share(one['baseline'])}, {one['people']} people"
+        f"{_share(one['baseline'])}, {one['attacked']} {unit}"
     )
 
 
