@@ -63,6 +63,40 @@ def test_who(name, rank):
 
 @pytest.mark.parametrize(
     "name",
+    ["pat_no", "PatNr", "patient_nbr", "pt_id", "Patientennummer", "Versichertennummer", "VersichertenNr", "KVNR",
+     "SVNR", "AHV-Nr.", "nhs_number", "NHS No", "MRN", "SSN", "medical_record", "numéro patient", "num_patient",
+     "code_patient", "IPP", "NIR", "matricule", "DNI", "NHC", "cod_paciente", "número_historia", "CURP",
+     "codice_fiscale", "codice paziente", "tessera sanitaria", "BSN", "patiëntnummer", "klantnummer", "CPF",
+     "personnummer", "PESEL", "USUBJID", "subj_id", "aadhaar", "customer_ref", "カルテ番号"],
+)  # fmt: skip
+def test_numbers_of_people(name):
+    assert read_name(name).subject_rank == 3
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["case_no", "caseid", "Fallnummer", "Fall-Nr.", "hospital_number", "hosp_no", "Aufnahmenummer", "Aktennummer",
+     "Auftragsnr", "visit_no", "encounter_id", "admission_number", "chart_id", "N° dossier", "no_dossier", "séjour_no",
+     "num_expediente", "numero_cartella", "opname_nr", "claim_id", "specimen_no", "record_id", "症例番号"],
+)  # fmt: skip
+def test_numbers_of_what_is_about_people(name):
+    assert read_name(name).subject_rank >= 1
+    assert read_name(name).id_like or read_name(name).identifier
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["num_visits", "number_diagnoses", "number_inpatient", "num_procedures", "n_patients", "num_patients",
+     "patient_type_id", "member_status_code", "admission_type_id", "discharge_disposition_id", "case_count",
+     "medical_specialty", "time_in_hospital", "loan_amount", "payer_code", "personality", "casino"],
+)  # fmt: skip
+def test_counts_and_kinds_are_no_numbers_of_people(name):
+    assert read_name(name).subject_rank == 0
+    assert not read_name(name).identifier
+
+
+@pytest.mark.parametrize(
+    "name",
     ["age", "date_of_birth", "DOB", "Sex", "gender", "ZIP", "Postal Code", "city", "country", "race", "ethnicity",
      "nationality", "education", "marital-status", "job", "occupation", "workclass", "admission date", "Geschlecht",
      "Geburtsdatum", "PLZ", "Familienstand", "Staatsangehörigkeit", "date de naissance", "code postal", "état civil",

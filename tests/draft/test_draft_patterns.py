@@ -56,6 +56,30 @@ def test_compact_dates():
     assert not looks_like_compact_dates([])
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "20081331",
+        "20080230",
+        "20080001",
+        "45-67-8901",
+        "1234-56-78",
+        "2023-12-45",
+        "12 ABC 1234",
+        "99.99.99",
+        "21750101",
+    ],
+)
+def test_numbers_of_records_are_no_dates(value):
+    assert not looks_like_dates([value])
+    assert not looks_like_compact_dates([value])
+
+
+def test_running_numbers_that_begin_with_a_year_are_no_dates():
+    assert not looks_like_compact_dates([str(20080101 + number) for number in range(300)])
+    assert looks_like_compact_dates([str(20080101 + number) for number in range(31)])
+
+
 def test_free_text():
     sentence = "She came on foot, complained about the weather and left again."
     assert is_free_text([sentence, sentence])

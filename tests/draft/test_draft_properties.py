@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.draft import draft_policy
-from sudare.draft.words import IDENTIFIERS
+from sudare.draft.words import IDENTIFIERS, PERSON_NUMBERS
 from sudare.errors import DataError
 from sudare.policy import Policy
 from sudare.table import encode_column, encode_items
@@ -104,6 +104,21 @@ def test_what_is_named_as_an_identifier_is_one(data, word, form, case):
     table = table.append_column("zz", pa.array([number % 2 for number in range(table.num_rows)]))
     policy = Policy.parse(yaml.safe_load(draft_policy(table)))
     assert policy.columns[name].role == "identifier"
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.data(),
+    st.sampled_from(sorted(PERSON_NUMBERS)),
+    st.sampled_from(["{}", "patient_{}", "{} 1", "my {} age", "{}-salary", "old.{}"]),
+    st.sampled_from([str, str.upper, str.capitalize]),
+)
+def test_what_is_named_as_a_number_of_people_is_not_released(data, word, form, case):
+    name = form.format(case(word))
+    table = data.draw(tables(SHAPES, st.just(name)))
+    table = table.append_column("zz", pa.array([number % 2 for number in range(table.num_rows)]))
+    policy = Policy.parse(yaml.safe_load(draft_policy(table)))
+    assert policy.columns[name].role in ("identifier", "subject")
 
 
 @settings(max_examples=30, deadline=None)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 import yaml
 
-from sudare.draft.facts import Facts, look
+from sudare.draft.facts import Facts, look_at_all
 from sudare.draft.guesses import Guess, guess_roles
 from sudare.draft.headers import check_header
 from sudare.errors import DataError, Problem
@@ -47,7 +48,7 @@ def draft_policy(table: pa.Table, *, name: str = "", source: SourceSpec | None =
     twice, or with nothing but identifiers raises :class:`~sudare.errors.DataError`.
     """
     _check(table)
-    facts = {column: look(column, table[column]) for column in table.column_names}
+    facts = look_at_all(table)
     guesses = guess_roles(facts)
     title = f"Table {_quoted(name)}: " if name else ""
     header = _HEADER.format(name=title, records=f"{table.num_rows:,}", columns=len(facts))
@@ -88,8 +89,13 @@ def _columns(guesses: Mapping[str, Guess]) -> str:
         entry = f"  {key}:{space} {spec}" if len(key) <= _LONGEST_KEY else f"  ? {key}\n  : {spec}"
         comment = f"{' ' * max(indent - len(spec), 0)}  # {guess.why}"
         beside = _width(entry) + len(comment) <= _LINE
-        lines += [entry + comment] if beside else [f"  # {guess.why}:", entry]
+        lines += [entry + comment] if beside else [*_above(guess.why), entry]
     return "\n".join(lines) + "\n"
+
+
+def _above(why: str) -> list[str]:
+    """Return a reason as lines of its own."""
+    return textwrap.wrap(f"{why}:", _LINE, initial_indent="  # ", subsequent_indent="  # ", break_on_hyphens=False)
 
 
 def _spec(guess: Guess) -> str:

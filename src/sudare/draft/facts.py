@@ -7,7 +7,7 @@ exception are the texts for "missing", which are words of a convention.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import pyarrow as pa
@@ -21,6 +21,8 @@ from sudare.draft.patterns import (
     looks_like_dates,
     one_length,
 )
+from sudare.draft.rarity import Rarity, rarity_of
+from sudare.draft.recurrence import FEWEST_VALUES, come_back
 from sudare.draft.words import MISSING
 from sudare.errors import DataError
 from sudare.table.encode import numbers
@@ -39,8 +41,9 @@ class Facts:
 
     ``present`` counts the cells that are not missing, ``distinct`` their values, ``repeated`` the values that occur
     more than once. ``tokens`` are the texts for missing. ``pattern`` is what of a person most values look like.
-    ``running`` says that the values number the records. ``digits`` is the one length of codes made of digits, and
-    ``hyphen`` the place of a hyphen in them.
+    ``running`` says that the values number the records. ``rarity`` is how rare they are, and ``comes_back`` says that
+    records with the same value seem to be those of one person. ``digits`` is the one length of codes made of digits,
+    and ``hyphen`` the place of a hyphen in them.
     """
 
     records: int
@@ -54,6 +57,8 @@ class Facts:
     date_text: bool = False
     free_text: bool = False
     running: bool = False
+    rarity: Rarity = field(default_factory=Rarity)
+    comes_back: bool = False
     infinite: bool = False
     digits: int = 0
     hyphen: int = 0
@@ -63,6 +68,20 @@ class Facts:
     def share(self) -> float:
         """The share of the cells that are there whose values differ."""
         return self.distinct / self.present if self.present else 0.0
+
+
+def look_at_all(table: pa.Table) -> dict[str, Facts]:
+    """Return the facts about each column of a table, and how they go together."""
+    found = {name: look(name, table[name]) for name in table.column_names}
+    distinct = {name: facts.distinct for name, facts in found.items()}
+    repeating = [name for name, facts in found.items() if _may_come_back(facts)]
+    return found | {name: replace(found[name], comes_back=True) for name in come_back(table, repeating, distinct)}
+
+
+def _may_come_back(facts: Facts) -> bool:
+    """Whether values are such that they can be numbers or codes of people who have several records."""
+    named = facts.shape == "text" and not facts.date_text and not facts.separator and not facts.free_text
+    return (named or facts.rarity.whole) and facts.repeated >= FEWEST_VALUES
 
 
 def look(name: str, cells: pa.ChunkedArray) -> Facts:
@@ -102,6 +121,7 @@ def look(name: str, cells: pa.ChunkedArray) -> Facts:
         date_text=looks_like_dates(sample) if text else looks_like_compact_dates(sample),
         free_text=text and is_free_text(sample),
         running=pa.types.is_integer(parsed.type) and _is_running(parsed, records),
+        rarity=Rarity() if pa.types.is_temporal(parsed.type) else rarity_of(parsed, counts, sample),
         infinite=infinite,
         digits=length,
         hyphen=hyphen,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sudare.draft import words
 
 # Words in camelCase and in capitals, then runs of any other script.
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
 _UNSPACED_NUMBER = re.compile("(番号|コード|識別子|キー|連番|通番)$")
-_JOINED = re.compile(r"(.+?)(id|no|nr|nummer|number|key)")
+_NUMBER = "id|no|nr|nbr|num|nummer|number|numero|key|kennung"
+_JOINED = re.compile(rf"(?:(?P<thing>.+?)(?P<number>{_NUMBER})|(?P<first>{_NUMBER})(?P<second>.+))")
 _LONGEST_JOIN = 4
 
 
@@ -19,12 +21,15 @@ _LONGEST_JOIN = 4
 class NameSays:
     """What a name tells about its column; several things can be said at once.
 
-    ``identifier`` and ``free_text`` settle the matter. ``person_id`` is the number of a person (patient_id),
-    ``person`` a person and nothing else (customer), ``bare_id`` an id of nothing in particular (id), ``id_like``
-    an id of anything (hospital_id, row).
+    ``identifier`` and ``free_text`` settle the matter, unless the identifier is a ``person_number`` (ssn), which may
+    come back. ``person_id`` is the number of a person (patient_id), ``record_id`` that of something about a person
+    (case_no), ``person`` a person and nothing else (customer), ``bare_id`` an id of nothing in particular (id),
+    ``id_like`` an id of anything (hospital_id, row).
     """
 
     identifier: bool
+    person_number: bool
+    record_id: bool
     free_text: bool
     person_id: bool
     person: bool
@@ -38,7 +43,9 @@ class NameSays:
     @property
     def subject_rank(self) -> int:
         """How surely the column says whom a record is about, from 3 (patient_id) to 0 (it does not)."""
-        return 3 if self.person_id else 2 if self.person else int(self.bare_id)
+        if self.person_id or self.person_number:
+            return 3
+        return 2 if self.person else int(self.bare_id or self.record_id)
 
 
 def read_name(name: str) -> NameSays:
@@ -48,23 +55,44 @@ def read_name(name: str) -> NameSays:
     pieces = [piece for part in parts for piece in _pieces(part)]
     numbers = words.ID_WORDS | words.NUMBER_WORDS
     quasi, sensitive = _meets(spoken, words.QUASI), _meets(spoken, words.SENSITIVE)
-    other = quasi or sensitive or _meets(parts, words.COUNTING)
-    person = _meets(pieces, words.PERSONS) and not other
+    described = _meets(parts, words.COUNTING) or _meets(parts, words.DESCRIBING)
+    counted = len(pieces) > 1 and pieces[0] in numbers | words.CODE_WORDS and pieces[1] not in words.PERSONS
+    person = _meets(pieces, words.PERSONS) and not (quasi or sensitive or described or counted)
     with_id = any(piece in words.ID_WORDS for piece in pieces)
     only_numbers = bool(pieces) and all(piece in numbers for piece in pieces)
     a_name = _meets(parts, words.NAME_WORDS) and not _meets(parts, words.NAMED_THINGS)
+    identifier = a_name or _meets(spoken, words.IDENTIFIERS)
+    person_number = _meets(spoken, words.PERSON_NUMBERS) and not described
+    record_id = not described and _numbers_a_record(pieces)
     return NameSays(
-        identifier=a_name or _meets(spoken, words.IDENTIFIERS),
+        identifier=identifier or _meets(spoken, words.PERSON_NUMBERS),
+        person_number=person_number and not identifier,
+        record_id=record_id,
         free_text=_meets(spoken, words.FREE_TEXT),
-        person_id=person and any(piece in numbers for piece in pieces),
+        person_id=person and any(piece in numbers | words.CODE_WORDS for piece in pieces),
         person=person and all(_is(piece, words.PERSONS) for piece in pieces),
         bare_id=only_numbers and with_id,
-        id_like=only_numbers or with_id,
+        id_like=only_numbers or with_id or record_id,
         sensitive=sensitive,
         quasi=quasi,
         postal=_meets(spoken, words.POSTAL),
         nominal=_meets(spoken, words.NOMINAL) or with_id,
     )
+
+
+def _numbers_a_record(pieces: list[str]) -> bool:
+    """Whether a name is that of a case's, a visit's or a file's number: case_no, num_dossier, but not num_visits.
+
+    In the plural, what a number stands before is counted.
+    """
+    behind = words.NUMBER_WORDS | words.ID_WORDS
+    for first, second in pairwise(pieces):
+        if first in words.RECORDS and second in behind:
+            # a hospital's number is that of its patients, and a hospital's id its own
+            return first not in words.PLACES or second in words.NUMBER_WORDS
+        if second in words.RECORDS and first in behind | words.CODE_WORDS:
+            return second not in words.PLACES
+    return False
 
 
 def split_words(name: str) -> list[str]:
@@ -114,8 +142,10 @@ def _holds(word: str, known: frozenset[str]) -> bool:
 
 
 def _pieces(part: str) -> list[str]:
-    """Split what is written together, as in patientid and kundennummer, where a person is the first piece."""
+    """Split what is written together, as in patientid, kundennummer and numdossier, where a person or record is in."""
     match = _JOINED.fullmatch(part)
-    if match and _is(match[1], words.PERSONS):
-        return [match[1], match[2]]
-    return [part]
+    if match is None:
+        return [part]
+    found = [piece for piece in match.groups() if piece]
+    thing = match["thing"] or match["second"]
+    return found if _is(thing, words.PERSONS) or thing in words.RECORDS else [part]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import ipaddress
 import re
 from collections.abc import Callable, Sequence
@@ -23,12 +24,17 @@ _PHONE = re.compile(r"\+?[\d(][\d\s()./-]{5,}\d")
 _LONG_DIGITS = re.compile(r"\d{9,}")
 _DECIMAL = re.compile(r"[+-]?\d+\.\d+")
 _DATE = re.compile(
-    r"(\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?"  # the year first
-    r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"  # the year last
-    r"|\d{1,2}[. -]+[^\W\d_]{3,9}[. -]+\d{2,4})"  # the month in letters
+    r"(?:(?P<y1>\d{4})[-/.年](?P<m1>\d{1,2})[-/.月](?P<d1>\d{1,2})日?"  # the year first
+    r"|(?P<a>\d{1,2})[-/.](?P<b>\d{1,2})[-/.](?P<y2>\d{4}|\d{2})"  # the year last, the month first or second
+    r"|(?P<d3>\d{1,2})[. -]+(?P<m3>[^\W\d_]{3,10})[. -]+(?P<y3>\d{4}|\d{2}))"  # the month in letters
     r"([T ]\d.*)?"  # a time of day behind it
 )
-_COMPACT_DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+_MONTHS = re.compile(
+    "jan|ene|gen|fe[bv]|fév|mar|mär|mrz|maa|mrt|a[bpv]r|ma[iyjg]|jun|jui|giu|jul|lug|a[ugo][ugo]|aoû|sep|set|okt|oct|out|ott|"
+    "nov|de[czs]|déc|dic|dez"
+)
+_YEARS = range(1850, 2101)
+_COMPACT_DATE = re.compile(r"((?:18|19|20)\d\d)(\d\d)(\d\d)")
 
 _SEPARATORS = (",", ";", "|")
 _LONGEST_ITEM = 20
@@ -65,8 +71,11 @@ def looks_like_dates(values: Sequence[str]) -> bool:
 
 
 def looks_like_compact_dates(values: Sequence[str]) -> bool:
-    """Whether nearly all numbers are dates written in one, such as year, month and day in eight digits."""
-    return bool(values) and _share(values, lambda value: _COMPACT_DATE.fullmatch(value) is not None) >= _NEARLY_ALL
+    """Whether all numbers are dates written in one, such as year, month and day in eight digits.
+
+    Numbers of records that begin with a year look alike, but for one that is no day of the calendar.
+    """
+    return bool(values) and all(map(_is_compact_date, values))
 
 
 def is_free_text(values: Sequence[str]) -> bool:
@@ -122,7 +131,29 @@ def _share(values: Sequence[str], test: Callable[[str], bool]) -> float:
 
 
 def _is_date(value: str) -> bool:
-    return _DATE.fullmatch(value) is not None or _COMPACT_DATE.fullmatch(value) is not None
+    """Say whether a text is a day of the calendar: numbers of records are written in the same ways."""
+    found = _DATE.fullmatch(value)
+    if found is None:
+        return _is_compact_date(value)
+    if found["y1"]:
+        return _is_day(found["y1"], found["m1"], found["d1"])
+    if found["y2"]:
+        return _is_day(found["y2"], found["a"], found["b"]) or _is_day(found["y2"], found["b"], found["a"])
+    return _MONTHS.match(found["m3"].lower()) is not None and _is_day(found["y3"], "1", found["d3"])
+
+
+def _is_compact_date(value: str) -> bool:
+    found = _COMPACT_DATE.fullmatch(value)
+    return found is not None and _is_day(*found.groups())
+
+
+def _is_day(year: str, month: str, day: str) -> bool:
+    number = int(year)
+    try:
+        datetime.date(number if len(year) > 2 else 2000, int(month), int(day))
+    except ValueError:
+        return False
+    return len(year) == 2 or number in _YEARS
 
 
 def _is_internet_address(value: str) -> bool:

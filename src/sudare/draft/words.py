@@ -1,4 +1,4 @@
-"""The words in column names that tell what a column is, in English, German, French, Spanish and Japanese.
+"""The words in column names that tell what a column is, in English, German, French, Spanish, Japanese and others.
 
 Latin words stand here in lower case without accents (see :mod:`sudare.draft.names`, which also joins neighbouring
 words, so that ``firstname`` meets first_name, firstName and FIRST NAME). Japanese words are looked for inside a name,
@@ -16,24 +16,49 @@ def _words(text: str) -> frozenset[str]:
 # dropped without need costs a line of editing, one that is released without need costs somebody their privacy.
 IDENTIFIERS = _words("""
     surname firstname lastname fullname forename givenname familyname middlename maidenname birthname username
-    nickname initials signature ssn socialsecurity email mail phone telephone tel mobile cellphone fax contact
+    nickname initials signature email mail phone telephone tel mobile cellphone fax contact
     address addr street housenumber houseno passport iban account acct bankaccount creditcard cardnumber cardno
-    insuranceno insurancenumber insuranceid policyno policynumber mrn medicalrecord nhs nhsnumber medicare ip
-    ipaddress macaddress url website homepage license licence plate licenseplate numberplate vin nationalid idcard
-    identitycard idnumber idno personalid taxid taxpayer tin nino aadhaar cpf pesel bsn curp login password passwd
+    policyno policynumber ip ipaddress macaddress url website homepage license licence plate licenseplate
+    numberplate vin idcard identitycard login password passwd
     imei imsi deviceid cookie uuid guid photo picture portrait fingerprint biometric serialnumber facebook twitter
     instagram skype linkedin
     vorname nachname familienname geburtsname rufname telefon telefonnummer telefonnr handy handynummer mobilnummer
     anschrift adresse strasse hausnummer hausnr konto kontonummer kontonr ausweis ausweisnummer personalausweis
-    reisepass kennzeichen sozialversicherungsnummer versicherungsnummer versicherungsnr steuernummer steuerid
-    fuehrerschein unterschrift personnummer
-    prenom nomdefamille courriel numerotelephone rue adressepostale passeport compte immatriculation
-    numerosecu securitesociale nir permis
+    reisepass kennzeichen fuehrerschein unterschrift
+    prenom nomdefamille courriel numerotelephone rue adressepostale passeport compte immatriculation permis
     apellido correo correoelectronico telefono movil celular direccion domicilio calle pasaporte cuenta matricula
-    dni nif nie nss
+    cognome nomecognome indirizzo cellulare cartaidentita patente targa passaporto
+    achternaam voornaam telefoonnummer huisnummer rekeningnummer paspoort kenteken rijbewijs
+    sobrenome apelido endereco telemovel
     氏名 名前 姓名 お名前 姓 名 患者名 顧客名 会員名 社員名 学生名 利用者名 フリガナ ふりがな カナ氏名 電話 携帯
-    ファックス メール アドレス 住所 番地 旅券 パスポート 口座 カード番号 保険証 保険者番号 被保険者番号 被保険者証
-    マイナンバー 個人番号 免許証 運転免許 ナンバープレート 車両番号 ログイン 署名 顔写真 指紋
+    ファックス メール アドレス 住所 番地 旅券 パスポート 口座 カード番号 保険証 保険者番号 被保険者証
+    免許証 運転免許 ナンバープレート 車両番号 ログイン 署名 顔写真 指紋
+""")
+
+# These number people, by name of the number. Never released either; but where they come back they say whom records
+# are about, and people can be counted.
+PERSON_NUMBERS = _words("""
+    mrn medrec medrecno medrecnum medicalrecord medicalrecordno chartnumber chartno unitnumber chinumber
+    patid patno patnr ptid ptno nhs nhsno nhsnumber nhsnum ssn socialsecurity socialinsurance medicare medicareno
+    medicarenumber medicaidid medicaidno healthcard hicn mbi
+    nationalid nationalidentity nationalinsurance nino idnumber idno personalid personid taxid taxpayer tin aadhaar nric
+    hkid insuranceno insurancenumber insuranceid subscriberid subjid usubjid studentid studentno employeeid
+    employeeno staffno payrollno
+    patientennummer patientennr patientenid patientenkennung patnummer krankenaktennummer versichertennummer
+    versichertennr versicherungsnummer versicherungsnr krankenversichertennummer kvnr kvnummer egknummer
+    sozialversicherungsnummer svnr svnummer rentenversicherungsnummer ahv ahvnummer ahvnr steuernummer steuernr
+    steuerid identifikationsnummer personenkennzahl personalnummer personalnr matrikelnummer matrikelnr
+    ipp matricule numerosecu numsecu securitesociale nir insee numeroadherent numeroassure
+    dni nif nie nss nhc numerohistoria numhistoria historiaclinica nuhsa cip curp cedula tarjetasanitaria
+    numeroafiliacion numeropaciente
+    codicefiscale codfiscale codfisc codicepaziente codicesanitario tesserasanitaria numerocartella cartellaclinica
+    numeropaziente
+    bsn burgerservicenummer sofinummer patientnummer patientnr clientnummer clientnr dossiernummer klantnummer
+    verzekerdenummer polisnummer zorgnummer
+    cpf numeroutente nutente numeroprontuario prontuario numerobeneficiario
+    personnummer personnr fodselsnummer cprnr cprnummer cprnumber hetu henkilotunnus kennitala isikukood
+    pesel rodnecislo oib jmbg egn cnp amka kimlikno tckimlik tckn
+    被保険者番号 マイナンバー 個人番号 診察券番号 カルテ番号
 """)
 
 # A bare name is somebody's name, unless the name of one of the things below is meant.
@@ -50,21 +75,52 @@ FREE_TEXT = _words("""
     observacion 備考 コメント メモ 自由記述 特記事項
 """)
 
+# What of a person has a number of its own: it leads to the record, and from there to the person.
+RECORDS = _words("""
+    case encounter visit stay episode admission discharge chart file record rec claim contract sample specimen order
+    invoice referral appointment hospital hosp medical registration reg enrollment enrolment transaction study policy
+    accession prescription ticket booking incident complaint application loan
+    fall akte akten krankenakte patientenakte aufnahme entlassung besuch behandlung behandlungs auftrag auftrags antrag
+    antrags vertrag vertrags probe proben vorgang vorgangs rechnung rechnungs matrikel police policen versicherungs
+    schein buchung buchungs
+    dossier sejour visite hospitalisation cas fichier contrat facture venue passage
+    historia expediente caso episodio ingreso visita registro poliza ficha siniestro
+    cartella scheda ricovero pratica tessera sinistro
+    opname zaak polis bezoek verzekerde dossier
+    processo atendimento internacao
+    sak journal sprawa
+    受付 伝票 カルテ 診察券 症例 入院 レセプト 検体
+""")
+
+PLACES = _words("hospital hosp")
+
 # Whom a record can be about. With a word for "number", or quite alone, such a name says who it is.
 PERSONS = _words("""
     patient person customer client member subject participant respondent user employee worker student pupil citizen
     resident insured insuree policyholder beneficiary donor applicant borrower passenger guest individual enrollee
+    pat pt pts pers subj usubj cust emp inmate prisoner defendant claimant tenant voter taxpayer subscriber
     kunde kunden person personen patienten mitglied mitglieds teilnehmer versicherten versicherter mitarbeiter
-    schueler benutzer proband probanden buerger
+    schueler benutzer proband probanden buerger studenten versicherte arbeitnehmer klient klienten bewohner
     personne adherent assure utilisateur salarie etudiant eleve citoyen
-    paciente cliente persona miembro usuario empleado alumno estudiante asegurado ciudadano
+    paciente cliente persona miembro usuario empleado alumno estudiante asegurado ciudadano afiliado
+    paziente assistito utente dipendente studente cittadino iscritto patienten klant medewerker deelnemer verzekerde
+    burger lid client beneficiario aluno funcionario utilizador pasient bruker pacjent
     患者 顧客 会員 被験者 対象者 加入者 被保険者 利用者 社員 従業員 職員 学生 生徒 受診者 個人 住民 ユーザー
 """)
-ID_WORDS = _words("id ids identifier identifiant identificador kennung uid pid key pk schluessel 識別子 キー")
+ID_WORDS = _words("""
+    id ids identifier identifiant identificador identificativo kennung kennziffer uid pid key pk schluessel pseudonym
+    pseudonyme pseudonimo psn 識別子 キー
+""")
 # These are numbers of persons only beside a person or quite alone: education-num is none.
-NUMBER_WORDS = _words("no nr num number nummer numero index unnamed row rownum rowid 番号 コード 連番 通番")
+NUMBER_WORDS = _words("""
+    no nr nbr nmbr num numb number nummer numero nro index unnamed row rownum rowid 番号 コード 連番 通番
+""")
+# Beside a person these are numbers, too; beside anything else they say which kind.
+CODE_WORDS = _words("code cod codice codigo kode ref reference referenz hash token n")
 # "Number of patients" and "patient count" are no numbers of patients.
-COUNTING = _words("of count per total anzahl nombre cantidad 数")
+COUNTING = _words("of count per total anzahl nombre cantidad aantal 数")
+# And a patient's type is not the patient.
+DESCRIBING = _words("type typ kind class klasse group gruppe groupe grupo status category kategorie categorie level")
 
 # What a neighbour, an employer or a register may know: demography, geography, dates.
 QUASI = _words("""

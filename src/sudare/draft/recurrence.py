@@ -1,0 +1,77 @@
+"""Whether the records that share a value are those of one person: they agree in what does not change about people.
+
+Whoever comes back has the same sex as before. So in a column that says whom a record is about, records with the same
+value agree in some other column, nearly all of them; and other people differ in that column. Of two people who happen
+to have the same income, or the same weight in a survey, that is not so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+AGREE = 0.98
+"""Of the values that come back, so many have records that agree; a few wrong entries are in every table."""
+
+FEWEST_VALUES = 20
+"""Fewer values that come back can agree by chance."""
+
+_MOST_KINDS = 50  # what does not change about people has few values: sex, race, group of birth years
+_MOST_ALIKE = 0.8  # where nearly all people are alike, records agree anyhow
+_LOOKED_AT = 200_000
+
+Ints = NDArray[np.int64]
+
+
+def come_back(table: pa.Table, candidates: Iterable[str], distinct: Mapping[str, int]) -> set[str]:
+    """Return those of some columns whose values come back with records of one person, as far as can be told.
+
+    ``distinct`` is how many values each column has.
+    """
+    names = list(candidates)
+    if not names:
+        return set()
+    part = table.slice(0, _LOOKED_AT)
+    kinds = [name for name, count in distinct.items() if 2 <= count <= _MOST_KINDS and name not in names]
+    traits = [trait for name in kinds if (trait := _trait(part[name])) is not None]
+    return {name for name in names if any(_agree(_codes(part[name]), trait) for trait in traits)}
+
+
+def _trait(cells: pa.ChunkedArray) -> Ints | None:
+    """Return what sets people apart as numbers, -1 where it is missing; None if nearly all are alike."""
+    if pa.types.is_nested(cells.type):
+        return None
+    codes = _codes(cells)
+    there = codes[codes >= 0]
+    if not len(there) or np.bincount(there).max() > _MOST_ALIKE * len(there):
+        return None
+    return codes
+
+
+def _codes(cells: pa.ChunkedArray) -> Ints:
+    whole = cells.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], cells.type)
+    if not pa.types.is_dictionary(whole.type):
+        whole = whole.dictionary_encode()
+    return np.asarray(pc.fill_null(whole.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _agree(who: Ints, trait: Ints) -> bool:
+    """Say whether nearly all values that come back have records that agree in a trait."""
+    there = (who >= 0) & (trait >= 0)
+    who, trait = who[there], trait[there]
+    if not len(who):
+        return False
+    order = np.argsort(who, kind="stable")
+    who, trait = who[order], trait[order]
+    first = np.flatnonzero(np.append(True, who[1:] != who[:-1]))
+    several = np.diff(np.append(first, len(who))) > 1
+    if np.count_nonzero(several) < FEWEST_VALUES:
+        return False
+    same = np.minimum.reduceat(trait, first) == np.maximum.reduceat(trait, first)
+    return bool(np.mean(same[several]) >= AGREE)
