@@ -13,7 +13,7 @@ from .people import POLICY, table
 
 
 def success(value):
-    return {"success": value, "low": value / 2, "high": min(2 * value, 1.0), "baseline": 0.001, "people": 600,
+    return {"success": value, "low": value / 2, "high": min(2 * value, 1.0), "baseline": 0.001, "attacked": 600,
             "above": value, "above_low": value / 2, "above_high": value}  # fmt: skip
 
 

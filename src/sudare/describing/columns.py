@@ -14,7 +14,7 @@ from sudare.describing.axes import Axis, kind_of, places_of
 from sudare.describing.belonging import HINT, Pair
 from sudare.describing.blurring import Crowd
 from sudare.describing.cells import GENERAL, HIDDEN, SINGLE, Shown, nodes_of, read_generalized, read_untouched, texts_of
-from sudare.describing.losses import told_items
+from sudare.describing.losses import disclosed_share
 from sudare.describing.scales import MISSING, MOST_CATEGORIES, Scale, before, is_free_text, scale_of
 from sudare.errors import DataError, Problem, SudareError
 from sudare.estimate import answer, ask, needed
@@ -223,7 +223,7 @@ class Described:
                 for code in top
             ],
             "distance": None,
-            "shares": self._item_shares(name),
+            "shares": self._item_shares(name, len(column.items)),
             "notes": [
                 f"The items that most records hold, of {_about(len(texts), crowd)}. A record may hold several."
                 + ("" if untouched else " An item that the release does not show may still be there: absence is never "
@@ -234,14 +234,12 @@ class Described:
         }  # fmt: skip
         return about if top else about | {"parts": None}
 
-    def _item_shares(self, name: str) -> dict[str, Any] | None:
+    def _item_shares(self, name: str, items: int) -> dict[str, Any] | None:
         """Return the share of a quasi-identifier's items that the release shows, and that it does not."""
-        certificate, crowd = self.pair.certificate, self.crowd
-        told = certificate.get("item_sets", {}).get(name)
+        told = self.pair.certificate.get("item_sets", {}).get(name)
         if told is None:
             return None
-        few = 0 < int(certificate["suppressed"]) < crowd.least
-        disclosed = round(float(told_items(told, crowd, few)["disclosed_share"]), 4)
+        disclosed = round(disclosed_share(int(told["disclosed"]), items, self.crowd), 4)
         return {"single": disclosed, "hidden": round(1 - disclosed, 4)}
 
 

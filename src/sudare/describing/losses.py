@@ -40,13 +40,11 @@ def _told(figures: Mapping[str, Any], crowd: Crowd, few: bool) -> dict[str, Any]
 
 
 def told_items(figures: Mapping[str, Any], crowd: Crowd, few: bool) -> dict[str, Any]:
-    """Return what became of the items of a column; how many are shown can be counted, how few are not can not."""
-    items, disclosed = int(figures["items"]), int(figures["disclosed"])
-    if not few and not 0 < items - disclosed < crowd.least:
-        return dict(figures)
-    return {
-        "items": max(crowd.rounded(items), disclosed),
-        "disclosed": disclosed,
-        "disclosed_share": crowd.nearby(figures["disclosed_share"], items),
-        "ncp": crowd.nearby(figures["ncp"], crowd.rows),
-    }
+    """Return what a certificate tells of the items of a column; how many are shown can be counted."""
+    return {name: value if name == "disclosed" or not few else crowd.nearby(value, crowd.rows)
+            for name, value in figures.items()}  # fmt: skip
+
+
+def disclosed_share(disclosed: int, items: int, crowd: Crowd) -> float:
+    """Return the share of the data's items that a release shows, rounded as counts are: it tells how many there are."""
+    return crowd.nearby(disclosed / items, items) if items else 0.0
