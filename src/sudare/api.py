@@ -27,7 +27,7 @@ from sudare.models import Requirements
 from sudare.plan import Plan
 from sudare.policy import Policy, SourceSpec
 from sudare.progress import Listener, silent
-from sudare.reading import Data, Unseen, encoder
+from sudare.reading import Data, Unseen, as_in_tree, encoder
 from sudare.reading import encode as encode  # both are of use by themselves, to whoever measures
 from sudare.reading import read as read
 from sudare.release import check_folder, private_folder, second_table
@@ -454,6 +454,6 @@ def hierarchy_gaps(data: Data, policy: Policy | Mapping[str, Any] | str | Path, 
     found = encoder(column, spec, source, checked.source.missing)
     for batch in source.batches([column]):
         found.add(batch.column(column))
-    values = found.finish().values
+    values = as_in_tree(found.finish(), spec, checked.folder)
     tree = hierarchies.given(where, checked.folder)
     return [str(value) for value in hierarchies.missing_values(tree, values).to_pylist()]

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare import engines, hierarchies
-from sudare.errors import DataError, Problem, SudareError
+from sudare.errors import DataError, HierarchyError, Problem, SudareError
 from sudare.memory import Demand, available
 from sudare.models import named_codes
 from sudare.policy import AlphaKAnonymitySpec, ColumnSpec, Policy, TClosenessSpec
@@ -24,6 +24,7 @@ from sudare.table import MEMORY, Column, ItemSets, Storage, Table, kind_name, lo
 from sudare.table.encode import ColumnEncoder, ItemsEncoder
 from sudare.table.encode_carried import Carried
 from sudare.table.rarity import hide_rare
+from sudare.table.spellings import TWICE, fold, folded_words, repeated
 
 Data = Any
 """A path, a table of a database by its address, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation."""
@@ -268,6 +269,8 @@ def encoder(
         order=spec.order,
         weight=spec.weight,
         tags=spec.role == "subject" and spec.hierarchy is None and spec.order is None,
+        merge=spec.role == "sensitive" and not spec.exact,
+        by_worth=spec.hierarchy is None or spec.hierarchy.prefix is None,  # prefixes are of text
         storage=storage,
         expected=rows,
     )
@@ -282,9 +285,31 @@ def _finished(
         return column
     if unseen is not None and isinstance(column, Column) and spec.role == "quasi":
         column = unseen.noted(column, spec, policy.folder)
-    tree = hierarchies.build(spec.hierarchy, column.values, folder=policy.folder, column=column.name)
-    order, taxonomy = tree.taxonomy(column.values, column.missing)
+    values = as_in_tree(column, spec, policy.folder)
+    tree = hierarchies.build(spec.hierarchy, values, folder=policy.folder, column=column.name)
+    order, taxonomy = tree.taxonomy(values, column.missing)
     return column.reordered(order, taxonomy)
+
+
+def as_in_tree(column: Column | ItemSets, spec: ColumnSpec, folder: Path) -> pa.Array:
+    """Return the values of a column as its tree writes them, where their spellings are merged; else as they are."""
+    if not isinstance(column, Column) or column.keys is None or spec.hierarchy is None:
+        return column.values
+    if spec.hierarchy.file is None and spec.hierarchy.tree is None:
+        return column.keys
+    try:
+        tree = hierarchies.given(spec.hierarchy, folder)
+    except HierarchyError:
+        return column.values  # what is wrong with it is told where it is built
+    parents: dict[str, set[int]] = {}
+    for leaf, parent in zip(tree.leaves.to_pylist(), tree.parents[0].tolist(), strict=True):
+        parents.setdefault(fold(leaf, numbers=column.by_worth), set()).add(parent)
+    apart = sum(len(each) > 1 for each in parents.values())
+    if apart:
+        what = f"has {apart} values in two places, in two spellings."
+        raise HierarchyError(Problem(f"columns.{column.name}.hierarchy", what, TWICE))
+    words = folded_words(column.keys.to_pylist(), tree.leaves.to_pylist(), numbers=column.by_worth)
+    return pa.array(words, pa.large_string())
 
 
 @dataclass
@@ -363,7 +388,12 @@ def _unknown_values(policy: Policy, sensitive: Mapping[str, Column]) -> list[Pro
     problems = []
     for number, spec in enumerate(policy.require):
         if isinstance(spec, AlphaKAnonymitySpec) and spec.values and spec.column in sensitive:
-            absent = named_codes(sensitive[spec.column], spec.values).count(-1)
+            column = sensitive[spec.column]
+            absent = named_codes(column, spec.values).count(-1)
+            twice = 0 if column.keys is None else repeated(dict.fromkeys(spec.values), numbers=column.by_worth)
+            if twice:
+                what = f"names {twice} values twice, in two spellings."
+                problems.append(Problem(f"require.{number}.values", what, TWICE))
             if absent:
                 what = f"names {absent} values that column '{spec.column}' does not have."
                 problems.append(Problem(f"require.{number}.values", what, "write them as they are in the data."))

@@ -7,7 +7,8 @@ Records are grouped straight from the file: no table as wide as it is made.
 
     written   one row per way in which quasi-identifiers are written: q0, q1, ... as they stand, and n
     set_j     one row per way in which a set of column j is written: raw (as it stands), items, n (records)
-    word_j    one row per way in which a value of sensitive column j is written: raw, value_id
+    word_j    one row per way in which a value of sensitive column j is written: raw, value_id; spellings of one value
+              have the same (see :mod:`sudare.audit.spellings`)
 
 The other tables are those of :mod:`sudare.audit.classes`.
 """
@@ -23,6 +24,7 @@ import pyarrow as pa
 from sudare.audit.cells import Cell, comparable, person, sql_type, value
 from sudare.audit.classes import Classes
 from sudare.audit.sources import Release
+from sudare.audit.spellings import merge_labels
 from sudare.errors import DataError, Problem
 from sudare.policy import ColumnSpec, Policy
 
@@ -116,7 +118,8 @@ class _Build:
         joins = " JOIN class ON " + " AND ".join(_same(f"given.{alias}", f"class.{alias}") for alias in self.cells)
         for name, alias in self.sensitive.items():
             cell = self._cell(name, value)
-            self._values(alias, cell, rows, number, None if self.whole is None else self.whole.labels.get(name))
+            labels = None if self.whole is None else self.whole.labels.get(name)
+            self._values(alias, cell, self.policy.columns[name], rows, number, labels)
             given.append(f"{cell.raw} AS {alias}")
             taken.append(f"word_{alias}.value_id AS {alias}")
             joins += f" JOIN word_{alias} ON {_same(f'given.{alias}', f'word_{alias}.raw')}"
@@ -131,12 +134,13 @@ class _Build:
         if found != rows:
             raise DataError(Problem(self.release.where, "gives other records when it is read again."))
 
-    def _values(self, alias: str, cell: Cell, rows: int, number: str, labels: Any) -> None:
+    def _values(self, alias: str, cell: Cell, spec: ColumnSpec, rows: int, number: str, labels: Any) -> None:
         """Make ``whole_j`` and ``word_j``; ``labels`` are those of the whole release, where this is a part of it."""
         self.run(f"""
             CREATE TEMP TABLE word AS SELECT *, {cell.of("raw")} AS label
             FROM (SELECT {cell.raw} AS raw, count(*) AS n FROM {self.source} GROUP BY ALL)
         """)
+        merge_labels(self.connection, "word", spec)
         counted = "(SELECT label, CAST(sum(n) AS BIGINT) AS n FROM word GROUP BY label)"
         if labels is not None and self.whole is not None:
             self.connection.register("labels", labels)

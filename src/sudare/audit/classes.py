@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sudare.audit.certificates import Sizes
+from sudare.audit.spellings import same_words
 from sudare.errors import DataError, Problem
 from sudare.policy import KAnonymitySpec, Policy
 
@@ -153,8 +154,13 @@ class Classes:
         return Sizes(count, int(squares), tuple(size for (size,) in blank), bool(free))
 
     def as_released(self, column: str, labels: Sequence[str]) -> list[str]:
-        """Return a policy's words for values of a column as the column's own text: '5' is '5.0' among floats."""
-        kind = self.types[column]
+        """Return a policy's words for values of a column as the column's own text: '5' is '5.0' among floats.
+
+        Where spellings are merged, the words are, too.
+        """
+        return same_words(self._written(self.types[column], labels), self.policy.columns[column])
+
+    def _written(self, kind: str, labels: Sequence[str]) -> list[str]:
         if kind == "VARCHAR" or not labels:
             return list(labels)
         rows = self.run(

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sudare.audit.classes import Classes
 from sudare.audit.hierarchy import read_tree
+from sudare.audit.spellings import TWICE, check_once, in_order, merges
 from sudare.audit.verdict import Guarantee
 from sudare.errors import DataError, Problem
 from sudare.policy import TOLERANCE, TClosenessSpec
@@ -97,6 +98,8 @@ def _order(classes: Classes, column: str) -> str:
     order = classes.policy.columns[column].order
     if order is not None:
         words = classes.as_released(column, order)
+        if merges(classes.policy.columns[column]):
+            check_once(order, words, f"columns.{column}.order")
         classes.connection.register("ordering", pa.table({"label": words, "rank": range(len(words))}))
         classes.run("CREATE OR REPLACE TEMP TABLE rank AS SELECT label, min(rank) AS rank FROM ordering GROUP BY label")
         classes.connection.unregister("ordering")
@@ -107,6 +110,8 @@ def _order(classes: Classes, column: str) -> str:
             raise DataError(Problem(column, f"distinct values that are not in the order the policy gives: {unknown}."))
         ranked = f"{whole} LEFT JOIN rank USING (label)"
         return f"SELECT value_id, row_number() OVER (ORDER BY rank NULLS LAST) FROM {ranked}"
+    if merges(classes.policy.columns[column]):
+        return _natural_order(classes, column)
     kind = classes.policy.columns[column].kind
     # Leading zeros speak for codes, unless the policy speaks for numbers; and only ISO dates are dates.
     codes = "false" if kind == "numeric" else "regexp_matches(label, '^[+-]?0[0-9]')"
@@ -119,6 +124,29 @@ def _order(classes: Classes, column: str) -> str:
         key = "label"
     # Numbers too large to differ as DOUBLE still have one order, the same on every machine.
     return f"SELECT value_id, row_number() OVER (ORDER BY {key} NULLS LAST, label NULLS LAST) FROM {whole}"
+
+
+def _natural_order(classes: Classes, column: str) -> str:
+    """Return SQL that gives each value its place where spellings are merged: numbers by size, then text by itself.
+
+    Dates and times go by when they are, if all values are such and the policy does not call them categorical.
+    """
+    _, whole = classes.spread(column)
+    spec = classes.policy.columns[column]
+    moment = "regexp_matches(label, '^[0-9]{4}-[0-9]{2}-[0-9]{2}')"
+    instant = f"CASE WHEN {moment} AND isfinite(TRY_CAST(label AS TIMESTAMP)) THEN TRY_CAST(label AS TIMESTAMP) END"
+    [(instants, labels)] = classes.run(f"SELECT count({instant}), count(label) FROM {whole}")
+    if labels and instants == labels and spec.kind != "categorical":
+        return f"SELECT value_id, row_number() OVER (ORDER BY {instant} NULLS LAST, label NULLS LAST) FROM {whole}"
+    found = in_order([label for (label,) in classes.run(f"SELECT label FROM {whole} WHERE label IS NOT NULL")], spec)
+    classes.connection.register(
+        "ordering", pa.table({"label": pa.array(found, pa.string()), "rank": range(len(found))})
+    )
+    classes.run("CREATE OR REPLACE TEMP TABLE rank AS SELECT * FROM ordering")
+    classes.connection.unregister("ordering")
+    return f"""
+        SELECT value_id, row_number() OVER (ORDER BY rank NULLS LAST) FROM {whole} LEFT JOIN rank USING (label)
+    """
 
 
 def _hierarchical(classes: Classes, column: str) -> str:
@@ -134,7 +162,12 @@ def _hierarchical(classes: Classes, column: str) -> str:
         raise DataError(Problem(column, "hierarchical distance needs a hierarchy."))
     values = classes.run(f"SELECT value_id, label FROM {whole}")
     tree = read_tree(spec, classes.policy.folder, column, [label for _, label in values if label is not None])
-    leaves = dict(zip(classes.as_released(column, list(tree.leaves)), tree.leaves.values(), strict=True))
+    leaves: dict[str, int] = {}
+    for word, node in zip(classes.as_released(column, list(tree.leaves)), tree.leaves.values(), strict=True):
+        if tree.parent[leaves.setdefault(word, node)] != tree.parent[node]:
+            raise DataError(
+                Problem(f"columns.{column}.hierarchy", "has a value in two places, in two spellings.", TWICE)
+            )
     missing = sum(label is not None and label not in leaves for _, label in values)
     if missing:
         raise DataError(Problem(column, f"distinct values that are not leaves of its hierarchy: {missing}."))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from sudare.audit.classes import Classes
+from sudare.audit.spellings import check_once, merges, same_words
 from sudare.audit.verdict import Guarantee
 from sudare.policy import (
     TOLERANCE,
@@ -97,7 +98,10 @@ def alpha_k_anonymity(classes: Classes, spec: AlphaKAnonymitySpec) -> Guarantee:
         names = f"(SELECT name, {exact} AS exact FROM (SELECT unnest($named) AS name))"
         pairs = f"FROM {whole} JOIN {names} ON name = label OR (NOT exact AND {alike})"
         counted = f"value_id IN (SELECT value_id {pairs})"
-        named = list(dict.fromkeys(spec.values))
+        given, about = list(dict.fromkeys(spec.values)), classes.policy.columns[spec.column]
+        named = same_words(given, about)
+        if merges(about):
+            check_once(given, named, f"{spec.model}.values")
         [(present,)] = classes.run(f"SELECT count(DISTINCT name) {pairs}", {"named": named})
         absent = len(named) - present
         note = f"Named values that do not occur in the release: {absent} of {len(named)}." if absent else ""

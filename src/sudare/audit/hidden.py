@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from sudare.audit.cells import DEFAULT_SEPARATOR, is_list, value
 from sudare.audit.sources import Release
+from sudare.audit.spellings import merge_labels, merges, same_texts
 from sudare.audit.verdict import Guarantee
 from sudare.errors import DataError, Problem
 from sudare.policy import ColumnSpec, LDiversitySpec, Policy
@@ -78,7 +79,7 @@ def judged_sets(found: Sets, spec: LDiversitySpec) -> Guarantee:
 
 def read_sets(connection: Any, release: Release, policy: Policy, column: str, least: int) -> Sets:
     """Read a column of sets, and note those with fewer different values."""
-    found, separator = Sets(), policy.columns[column].separator or DEFAULT_SEPARATOR
+    found, spec = Sets(), policy.columns[column]
     place = release.names.index(column)
     kind = release.types[place].value_type if is_list(release.types[place]) else None
     # DuckDB takes durations for calendar intervals, which Arrow cannot compare
@@ -86,15 +87,15 @@ def read_sets(connection: Any, release: Release, policy: Policy, column: str, le
     with release.reading():
         source = release.source(connection, [column], again=False)
         for batch in connection.sql(f"SELECT {cell} FROM {source}").to_arrow_reader(BATCH):
-            _look(batch.column(0), separator, least, kind, found)
+            _look(batch.column(0), spec, least, kind, found)
     return found
 
 
-def _look(cells: Any, separator: str, least: int, kind: Any, found: Sets) -> None:
+def _look(cells: Any, spec: ColumnSpec, least: int, kind: Any, found: Sets) -> None:
     """Look at some sets of a type; in text their items are joined by a separator, and an empty one is missing."""
     text = not is_list(cells.type)
-    lists = pc.split_pattern(cells.cast(pa.string()), separator) if text else cells
-    different = _different(lists, found.seen, kind, blanks=text)
+    lists = pc.split_pattern(cells.cast(pa.string()), spec.separator or DEFAULT_SEPARATOR) if text else cells
+    different = _different(lists, spec, found.seen, kind, blanks=text)
     length = pc.fill_null(pc.list_value_length(lists), 0)
     lowest = pc.min(different).as_py()
     if lowest is not None:
@@ -104,8 +105,8 @@ def _look(cells: Any, separator: str, least: int, kind: Any, found: Sets) -> Non
     found.short += pc.sum(short).as_py() or 0
 
 
-def _different(lists: Any, seen: set[str | None], kind: Any, *, blanks: bool) -> Any:
-    """Return how many different values each list holds; ``seen`` gets those that occur."""
+def _different(lists: Any, spec: ColumnSpec, seen: set[str | None], kind: Any, *, blanks: bool) -> Any:
+    """Return how many different values each list holds; ``seen`` gets those that occur, as they are written."""
     lists = lists.cast(pa.large_list(lists.type.value_type))
     length = pc.fill_null(pc.list_value_length(lists), 0)
     flat = lists.flatten()
@@ -122,6 +123,9 @@ def _different(lists: Any, seen: set[str | None], kind: Any, *, blanks: bool) ->
     seen.update(texts.to_pylist())
     if places.null_count or texts.null_count:
         seen.add(None)
+    if merges(spec):
+        same = same_texts(texts.to_pylist(), spec)
+        texts = pa.array([same[text] for text in texts.to_pylist()], pa.string())
     # ranks from 1, equal texts alike; a missing value has 0
     rank = pc.fill_null(pc.if_else(pc.is_valid(texts), pc.rank(texts, tiebreaker="dense"), None), 0)
     ranks = pc.fill_null(rank.take(places), 0)
@@ -146,7 +150,7 @@ def as_text(values: Any, kind: Any) -> Any:
     return values.cast(pa.string())
 
 
-def groups_of_l(connection: Any, release: Release, second: Release, spec: LDiversitySpec) -> Guarantee:
+def groups_of_l(connection: Any, release: Release, second: Release, policy: Policy, spec: LDiversitySpec) -> Guarantee:
     """Every group holds at least l different values, none in more than 1/l of its records, and both tables agree."""
     for one, names in ((release, (GROUP,)), (second, (GROUP, spec.column, COUNT))):
         absent = [name for name in names if name not in one.names]
@@ -160,15 +164,17 @@ def groups_of_l(connection: Any, release: Release, second: Release, spec: LDiver
     _load(connection, "grouped", release, (GROUP,))
     second.check_read(_load(connection, "told", second, (GROUP, spec.column, COUNT)))
     cell = value("c1", second.types[second.names.index(spec.column)], ColumnSpec(role="sensitive"))
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE line AS SELECT *, {cell.of(cell.raw)} AS label FROM told")
+    merge_labels(connection, "line", policy.columns[spec.column])
     [(least, failing, apart)] = connection.execute(
-        f"""
+        """
         WITH size AS (SELECT CAST(c0 AS VARCHAR) AS g, count(*) AS n FROM grouped GROUP BY ALL),
-             line AS (SELECT CAST(c0 AS VARCHAR) AS g, coalesce('v' || {cell.of(cell.raw)}, 'n') AS v,
-                             TRY_CAST(c2 AS BIGINT) AS n, CAST(c2 AS VARCHAR) AS written FROM told),
+             given AS (SELECT CAST(c0 AS VARCHAR) AS g, coalesce('v' || label, 'n') AS v,
+                              TRY_CAST(c2 AS BIGINT) AS n, CAST(c2 AS VARCHAR) AS written FROM line),
              part AS (SELECT g, sum(n) AS n, count(DISTINCT v) AS kinds, max(n) AS most,
                              count(*) = count(DISTINCT v) AND
                                  bool_and(coalesce(n > 0 AND CAST(n AS VARCHAR) = written, false)) AS plain
-                      FROM line GROUP BY g),
+                      FROM given GROUP BY g),
              both_tables AS (SELECT coalesce(kinds, 0) AS kinds,
                                     coalesce(kinds >= $l AND most * $l <= part.n, false) AS diverse,
                                     coalesce(plain AND size.n = part.n, false) AS agrees

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from sudare.audit.spellings import merges, same_texts
 from sudare.audit.transitions import Matrix, read_matrix, read_prior, read_rows
 from sudare.errors import Problem
 from sudare.policy import Policy
@@ -223,7 +224,21 @@ class _Reading:
 
     def domain(self, name: str, told: Any) -> Domain | None:
         values = told.get("values") if isinstance(told, Mapping) else None
-        return self._values(f"columns.{name}", values)
+        domain = self._values(f"columns.{name}", values)
+        if domain is not None and self._respelled(name, domain):
+            self.wrong(f"columns.{name}.values", "names a value twice, in two spellings")
+            return None
+        return domain
+
+    def _respelled(self, name: str, domain: Domain) -> bool:
+        """Say whether two values of a sensitive column are one: what is believed of it would be cut in two."""
+        spec = self.policy.columns[name]
+        same = same_texts(dict.fromkeys(value if isinstance(value, str) else None for value in domain.values), spec)
+        texts = [value for value in domain.values if isinstance(value, str)]
+        missing = None in domain.values
+        return merges(spec) and len({same[text] for text in texts} | ({None} if missing else set())) < (
+            len(texts) + int(missing)
+        )
 
     def _values(self, where: str, values: Any) -> Domain | None:
         if not isinstance(values, list) or not values or not all(_is_value(value) for value in values):

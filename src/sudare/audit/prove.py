@@ -172,7 +172,7 @@ def _hidden(
         for spec in asked:
             room.say(f"proving {spec.model}")
             if second is not None:
-                guarantees.append(groups_of_l(connection, opened, second, spec))
+                guarantees.append(groups_of_l(connection, opened, second, policy, spec))
                 groups, seen[spec.column] = told_in_groups(connection, second, spec.column)
                 continue
             guarantee, seen[spec.column] = sets_of_l(connection, opened, policy, spec)

@@ -42,10 +42,11 @@ from sudare.audit.hidden import as_text
 from sudare.audit.mechanism import METHOD as METHOD
 from sudare.audit.mechanism import Attribute, Domain, Mechanism, needs_own_priors, read_mechanism
 from sudare.audit.sources import Release
+from sudare.audit.spellings import merges, same_texts
 from sudare.audit.transitions import least_ratio
 from sudare.audit.verdict import Guarantee
 from sudare.errors import DataError, Problem
-from sudare.policy import TOLERANCE, Policy
+from sudare.policy import TOLERANCE, ColumnSpec, Policy
 
 PK, ALPHA_GAMMA = "pk-anonymity", "alpha-gamma"
 BATCH = 1 << 16
@@ -203,7 +204,7 @@ def _unfounded(
         return NEVER_SHOWN, never
     domain, whole = found.mechanism.domains[spec.column], found.mechanism.priors.get(spec.column)
     told = getattr(spec, "prior", None)
-    asked = _by_place(told, domain) if told else None
+    asked = _by_place(told, domain, found.policy.columns[spec.column]) if told else None
     if told and (asked is None or (whole is not None and not _near(asked, whole, TOLERANCE, 0))):
         return OTHER_PRIOR, 1
     mean = [0.0] * len(domain)
@@ -240,9 +241,21 @@ def _believed(attribute: Attribute, column: str) -> tuple[float, float]:
     return attribute.matrix.full().beliefs(prior, attribute.parts(column))
 
 
-def _by_place(told: Mapping[Any, float], values: Domain) -> list[float] | None:
+def _by_place(told: Mapping[Any, float], values: Domain, spec: ColumnSpec) -> list[float] | None:
     """Return a prior of the policy, by value, in the order of the certificate; None if it is of other values."""
-    shares = {values.place(None if value in ("", None) else value): share for value, share in told.items()}
+    known = [value for value in values.values if isinstance(value, str)] if merges(spec) else []
+    spelled = {same: value for value, same in same_texts(known, spec).items()}
+
+    def place(word: Any) -> int | None:
+        if word in ("", None):
+            return values.place(None)
+        found = values.place(word)
+        if found is not None or not known:
+            return found
+        same = same_texts([str(word)], spec)[str(word)]
+        return values.place(None if same is None else spelled.get(same, word))
+
+    shares = {place(value): share for value, share in told.items()}
     if None in shares or len(shares) < len(told) or len(shares) != len(values):
         return None
     return [shares[place] for place in range(len(values))]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -37,6 +38,7 @@ from sudare.audit.prove import (
 )
 from sudare.audit.reading import open_release, read_by_promises, unreadable_columns
 from sudare.audit.sources import Elsewhere, Release, Sums, digest_of, sums_of_lines
+from sudare.audit.spellings import same_texts
 from sudare.audit.uniqueness import Found as Unique
 from sudare.audit.verdict import AuditReport, Guarantee
 from sudare.errors import DataError, Problem
@@ -146,12 +148,16 @@ def labels_of(rows: Any, layout: Layout) -> dict[str, dict[str | None, int]]:
         connection.register("rows", rows.rename_columns([*(f"c{at}" for at in range(rows.num_columns - 1)), "many"]))
         for at, name in enumerate(layout.needed):
             if layout.policy.columns[name].role == "sensitive":
-                cell = value(f"c{at}", layout.kind(name), layout.policy.columns[name])
-                found[name] = dict(
-                    connection.execute(
-                        f"SELECT {cell.of(cell.raw)} AS label, CAST(sum(many) AS BIGINT) FROM rows GROUP BY label"
-                    ).fetchall()
-                )
+                spec = layout.policy.columns[name]
+                cell = value(f"c{at}", layout.kind(name), spec)
+                counted = connection.execute(
+                    f"SELECT {cell.of(cell.raw)} AS label, CAST(sum(many) AS BIGINT) FROM rows GROUP BY label"
+                ).fetchall()
+                same = same_texts((label for label, _ in counted), spec)
+                mine: Counter[str | None] = Counter()
+                for label, many in counted:
+                    mine[same[label]] += many
+                found[name] = dict(mine)
     return found
 
 

@@ -20,7 +20,7 @@ from sudare.progress import Listener
 from sudare.reading import Data, encoder, read, without_rare
 from sudare.release import is_text
 from sudare.released import Released, open_released
-from sudare.table import Column, ItemSets, Table, encode_column
+from sudare.table import Column, ItemSets, Table, encode_like
 
 HINT = "give the data that the release was made of, and the policy that it was made under, from the same file."
 
@@ -143,7 +143,7 @@ def _check_values(pair: Pair) -> None:
         if not (pa.types.is_large_string(column.values.type) or pa.types.is_integer(column.values.type)):
             continue
         plain = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
-        again = encode_column(name, plain, kind=column.kind, missing=pair.missing)
+        again = encode_like(column, plain, pair.missing)
         if again.values.type != column.values.type and not pa.types.is_integer(again.values.type):
             continue
         place = pc.index_in(again.values.cast(column.values.type), column.values)

@@ -21,7 +21,7 @@ from sudare.errors import SudareError
 from sudare.policy import ColumnSpec, Policy
 from sudare.release import Anything, Choice, parse_cell
 from sudare.release.texts import value_texts
-from sudare.table import Column, encode_column
+from sudare.table import Column, encode_like
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -267,7 +267,7 @@ def _add(weights: Floats, line: Ints, part: Ints, share: Floats) -> None:
 def read_untouched(cells: pa.ChunkedArray, column: Column, scale: Scale | None, missing: Sequence[str]) -> Shown:
     """Read a column that stands as it was, or whose cells are values that were drawn."""
     try:
-        again = encode_column(column.name, _plain(cells), kind=column.kind, missing=missing)
+        again = encode_like(column, _plain(cells), missing)
     except SudareError:  # times and durations in text, which are looked up among those of the data
         return _looked_up(cells, column, scale, missing)
     form = np.full(again.size, SINGLE, dtype=np.int64)

@@ -19,7 +19,7 @@ from sudare.describing.scales import MISSING, MOST_CATEGORIES, Scale, before, is
 from sudare.errors import DataError, Problem, SudareError
 from sudare.estimate import answer, ask, needed
 from sudare.progress import Listener
-from sudare.table import Column, ItemSets, encode_column
+from sudare.table import Column, ItemSets, encode_like
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -121,7 +121,7 @@ class Described:
         counts = np.nan_to_num(found.counts.sum(axis=0))
         told = pa.array([None if value is None else _text(value) for value in found.values], pa.large_string())
         try:
-            again = encode_column(name, told, kind=column.kind)
+            again = encode_like(column, told)
         except SudareError:
             return None
         part = read_untouched(pa.chunked_array([told]), column, scale, ()).part

@@ -28,7 +28,7 @@ from sudare.making.targets import counted
 from sudare.policy import Policy
 from sudare.reading import encode, looked_at, without_rare
 from sudare.release import class_labels, people_numbers, required_values
-from sudare.release.certificate import measure
+from sudare.release.certificate import measure, merged_spellings
 from sudare.table import SUPPRESSED, Column, Generalized, Partition, Table, generalize, merge_alike
 
 Ints = NDArray[np.int64]
@@ -77,6 +77,7 @@ def make_in_database(asked: Asked) -> Made:
             shown = shown if partition is recoding else generalize(table, partition)
             decision = _decision(asked, table, partition, shown, atoms, owner)
             figures = measure(shown)
+            figures.spellings.update(merged_spellings(table))
         with asked.timed("write"):
             del table, owner, shown
             draft = database.apply(origin, target, decision)

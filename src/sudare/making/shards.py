@@ -26,6 +26,7 @@ from sudare.table import Column, ItemSets, Table
 from sudare.table.encode import ItemsEncoder
 from sudare.table.encode_cells import Cells
 from sudare.table.encode_values import plain_cells
+from sudare.table.spellings import most_frequent
 
 SHARD = 1 << 20
 """The rows of a shard, at the most ..."""
@@ -298,15 +299,26 @@ def make_book(
     # items of sets stand in lists of one here, whatever they came in
     seen = policy.model_copy(update={"columns": kept})
     table = encode(pa.table(given), seen, unseen=unseen, also=also)
-    raw, code = {}, {}
+    raw, code, spelled = {}, {}, dict[str, Column]()
     for name, column in _columns(table).items():
         each = words[name]
         found = column.codes if isinstance(column, Column) else _only_items(column, longest)
         null = found[len(each.values)] if each.counts[0] else found.dtype.type(0)
         raw[name] = each.values
         code[name] = np.append(null, found[: len(each.values)]).astype(found.dtype)
+        if isinstance(column, Column) and column.keys is not None and name in table.sensitive:
+            spelled[name] = replace(column, values=_most_frequent(column, each, found))
+    table = replace(table, sensitive={**table.sensitive, **spelled})
     nothing = replace(table.taken(np.zeros(0, np.int64)), carried=pa.table(carried.empty_table()))
     return Book(nothing, raw, code)
+
+
+def _most_frequent(column: Column, words: Words, codes: Codes) -> pa.Array:
+    """Return the values of a column in their most frequent spellings; in its dictionary each stands once."""
+    if not column.merged:
+        return column.values
+    texts = words.values.cast(column.values.type)
+    return most_frequent(texts, codes[: len(texts)], words.counts[1:], len(column.values))
 
 
 def _cells_of(words: Words, length: int, *, sets: bool) -> pa.Array:

@@ -42,7 +42,14 @@ from sudare.metrics.adding import Sums, losses
 from sudare.randomness import Entropy
 from sudare.reading import holds_sets, looked_at, rarity, without_rare
 from sudare.release import class_labels, write_batches
-from sudare.release.certificate import Figures, added_up, measure, resized, untouched_figures
+from sudare.release.certificate import (
+    Figures,
+    added_up,
+    measure,
+    merged_spellings,
+    resized,
+    untouched_figures,
+)
 from sudare.table import Partition, Perturbation, Table, generalize, merge_alike, smallest
 from sudare.table.rarity import Counts, Holders, counted_people, hidden, hides
 
@@ -81,6 +88,7 @@ def make_on_spark(asked: Asked) -> Made:
             written = target.write(None if in_files else spark.rows(made, schema, _showing))
             spark.forget(made)
         figures = told(heads)
+        figures.spellings.update(merged_spellings(spread.book.table))
         with asked.timed("audit"):
             proven = prove(
                 spark, written, target.where, policy, told=ToldOf(method=str(asked.method["name"])),

@@ -24,6 +24,7 @@ from sudare.kernels.drawing import MOST_VALUES
 from sudare.methods.hiding import domain
 from sudare.models import named_codes
 from sudare.table import Column, smallest
+from sudare.table.spellings import fold
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Flags = NDArray[np.bool_]
@@ -138,7 +139,8 @@ def code_of(column: Column, value: Any) -> int:
         return column.missing_code
     text = str(value).lower() if isinstance(value, bool) else str(value)
     code = named_codes(column, [text])[0]
-    return column.missing_code if code < 0 and text == "" else code
+    blank = text == "" or (column.keys is not None and not fold(text))
+    return column.missing_code if code < 0 and blank else code
 
 
 def attributes_of(columns: Mapping[str, Column], joint: Sequence[Sequence[str]]) -> tuple[Attribute, ...]:

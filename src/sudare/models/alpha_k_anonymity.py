@@ -16,12 +16,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.models import parameters
 from sudare.models.groups import Groups, Histograms
 from sudare.models.segments import TOLERANCE, maxima, shares
 from sudare.table import Column
+from sudare.table.spellings import fold
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,12 @@ class AlphaKAnonymity:
 def named_codes(column: Column, names: Sequence[str]) -> list[int]:
     """Return the code of each named value, -1 for one that the column does not have.
 
-    A name is read as the column's own type: "5" finds 5.00 among decimals, "2024-01-01" a midnight.
+    A name is read as the column's own type: "5" finds 5.00 among decimals, "2024-01-01" a midnight. Where spellings are
+    merged, any spelling of a value names it.
     """
+    if column.keys is not None:
+        folded = pa.array([fold(name, numbers=column.by_worth) for name in names], column.keys.type)
+        return list(pc.fill_null(pc.index_in(folded, column.keys), -1).to_pylist())
     codes = []
     for name in names:
         try:

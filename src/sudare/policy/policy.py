@@ -94,7 +94,8 @@ class Policy(Part):
             if name not in perturbed:
                 return ColumnSpec(role="insensitive")
             codes = spec.hierarchy is not None and spec.hierarchy.prefix is not None  # prefixes are of text
-            return ColumnSpec(role="sensitive", kind="categorical" if codes else spec.kind, order=spec.order)
+            kind = "categorical" if codes else spec.kind
+            return ColumnSpec(role="sensitive", kind=kind, order=spec.order, exact=True)
 
         return self.model_copy(update={"columns": {name: plain(name, spec) for name, spec in self.columns.items()}})
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from sudare.release.spans import Ints, Span
 from sudare.table import Column, Table, plain_numbers
@@ -56,6 +58,31 @@ class Carried:
         return pc.add(typed, pa.scalar(0.0, kind)) if pa.types.is_floating(kind) else typed  # minus zero is zero
 
 
+class Spelled:
+    """A required column of text in the spellings that it came in; cells that count as missing are null.
+
+    Spellings of one value are counted as one. To write them alike as well would change what the data say.
+    """
+
+    def __init__(self, column: Column, carried: Carried) -> None:
+        self.column, self.carried = column, carried
+        self.types, self.widest = carried.types, carried.widest
+
+    def block(self, span: Span) -> dict[str, pa.Array]:
+        """Return the cells of these rows."""
+        [(name, cells)] = self.carried.block(span).items()
+        return {name: without_missing(cells, self.column, self.column.codes[span.rows])}
+
+
+def without_missing(cells: pa.Array, column: Column, codes: NDArray[Any]) -> pa.Array:
+    """Return cells with null for those that count as missing."""
+    if not column.missing:
+        return cells
+    if pa.types.is_string_view(cells.type):  # which Arrow does not choose from
+        return without_missing(cells.cast(pa.large_string()), column, codes).cast(cells.type)
+    return pc.if_else(pa.array(codes == column.missing_code), pa.scalar(None, cells.type), cells)
+
+
 class Written:
     """A required column, from its codes: equal values that differ in writing are written alike.
 
@@ -83,20 +110,24 @@ class Written:
         return {self.column.name: pa.DictionaryArray.from_arrays(numbers.indices, values)}
 
 
-def carried_columns(table: Table, names: list[str], types: Mapping[str, pa.DataType]) -> list[Carried | Written]:
+def carried_columns(
+    table: Table, names: list[str], types: Mapping[str, pa.DataType]
+) -> list[Carried | Written | Spelled]:
     """Return what makes these columns of a table that are carried along."""
     assert table.carried is not None
     required = {name: column for name in names if (column := _rewritten(table, name)) is not None}
     rest = [name for name in names if name not in required]
-    made: list[Carried | Written] = list(required.values())
+    made: list[Carried | Written | Spelled] = list(required.values())
     return [*made, Carried(table.carried.select(rest), types)] if rest else made
 
 
-def _rewritten(table: Table, name: str) -> Written | None:
+def _rewritten(table: Table, name: str) -> Written | Spelled | None:
     assert table.carried is not None
     kind, encoded = table.carried.schema.field(name).type, table.sensitive.get(name)
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    if text and encoded is not None and encoded.keys is not None and encoded.merged:
+        return Spelled(encoded, Carried(table.carried.select([name]), {}))
     return Written(encoded, kind) if encoded is not None and (text or pa.types.is_floating(kind)) else None
 
 
@@ -110,10 +141,13 @@ def required_values(table: Table, cells: pa.Table, rows: Ints) -> dict[str, pa.A
         given = cells.column(name)
         text = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
         if text or pa.types.is_floating(given.type):
-            written = Written(column, given.type)
             codes = column.codes[rows]
-            numbers = pa.array(codes, mask=codes == column.missing_code if column.missing else None)
-            values = written.values.take(numbers).cast(given.type)
+            if text and column.keys is not None:
+                values = without_missing(given.combine_chunks(), column, codes)
+            else:
+                written = Written(column, given.type)
+                numbers = pa.array(codes, mask=codes == column.missing_code if column.missing else None)
+                values = written.values.take(numbers).cast(given.type)
             if not pa.chunked_array([values]).equals(given):
                 found[name] = values
     return found

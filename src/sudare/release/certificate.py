@@ -47,6 +47,13 @@ class Figures:
     """What an analyst has to know to estimate from sensitive values that are hidden."""
     other: dict[str, int] = field(default_factory=dict)
     """How many rare categories a column shows as one, by column."""
+    spellings: dict[str, int] = field(default_factory=dict)
+    """How many spellings of each sensitive column were another one of the same value, and counted as that."""
+
+
+def merged_spellings(table: Table) -> dict[str, int]:
+    """Return how many spellings were merged, of each column in which they are."""
+    return {name: column.merged for name, column in table.sensitive.items() if column.merged is not None}
 
 
 def measure(given: Generalized) -> Figures:
@@ -159,6 +166,7 @@ def make_certificate(
         "loss_by_column": figures.by_column,
         "item_sets": figures.item_sets,
         "other": figures.other,
+        "spellings": figures.spellings,
         "seconds": {stage: round(spent, 4) for stage, spent in seconds.items()},
         "method": dict(method),
         "search": figures.search,

@@ -19,7 +19,7 @@ from sudare.release import Anything, Choice, Interval, parse_cell
 from sudare.release.cells import node_texts
 from sudare.release.texts import value_texts
 from sudare.risk.classes import Classes, group_rows
-from sudare.table import OTHER, Column, ItemSets, Table, encode_column, encode_items
+from sudare.table import OTHER, Column, ItemSets, Table, encode_items, encode_like
 
 Ints = NDArray[np.int64]
 TEXT = pa.large_string()
@@ -121,7 +121,7 @@ def read_shown(
 
 def codes_in(column: Column, cells: pa.ChunkedArray, missing: Sequence[str] = ()) -> Ints:
     """Return the code that each cell of another table has in a column; -1 for a value that the column does not have."""
-    other = encode_column(column.name, cells, kind=column.kind, missing=missing)
+    other = encode_like(column, cells, missing)
     return np.asarray(translated(column, other)[other.codes])
 
 

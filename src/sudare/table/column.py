@@ -26,6 +26,11 @@ class Column:
     the range of a number, the number of categories (a missing value counts as one), the leaves of a taxonomy.
     ``ends`` are what ranges show at their ends, where that is not the value itself. ``other`` is the code of a category
     that stands for rare ones, and how many these are.
+
+    Where spellings of one text are one value (see :mod:`sudare.table.spellings`), ``values`` has the most frequent
+    spelling of each, and ``keys`` what it is compared by; ``by_worth`` says whether numbers in text are compared by
+    what they are worth. ``merged`` is how many spellings were another one of the same value, and None where values are
+    compared as they are written.
     """
 
     name: str
@@ -38,6 +43,9 @@ class Column:
     weight: float = 1.0
     ends: Ends | None = None
     other: tuple[int, int] | None = None
+    keys: pa.Array | None = None
+    by_worth: bool = True
+    merged: int | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -89,6 +97,7 @@ class Column:
             taxonomy=taxonomy,
             ends=None,
             other=None,
+            keys=None if self.keys is None else self.keys.take(pa.array(order)),
         )
 
     def forgetting(self, values: NDArray[np.bool_]) -> Column:
@@ -103,6 +112,7 @@ class Column:
             values=self.values.filter(pa.array(~values)),
             missing=self.missing or bool(values.any()),
             positions=None if self.positions is None else self.positions[~values],
+            keys=None if self.keys is None else self.keys.filter(pa.array(~values)),
         )
 
 

@@ -8,16 +8,18 @@ become a value of their own (the last code). Item sets are encoded in :mod:`suda
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from sudare.table.column import Column
 from sudare.table.encode_cells import Cells
 from sudare.table.encode_items import ItemsEncoder, encode_items
-from sudare.table.encode_raw import chunks, translated
+from sudare.table.encode_raw import Raw, blocks, chunks, translated
 from sudare.table.encode_values import (
     looks_numeric,
     numbers,
@@ -26,7 +28,9 @@ from sudare.table.encode_values import (
     plain_values,
     positions,
     ranked,
+    without_blanks,
 )
+from sudare.table.spellings import fold_all, in_order, most_frequent
 from sudare.table.storage import MEMORY, Storage
 
 __all__ = [
@@ -34,6 +38,7 @@ __all__ = [
     "ItemsEncoder",
     "encode_column",
     "encode_items",
+    "encode_like",
     "looks_numeric",
     "numbers",
     "plain_numbers",
@@ -46,7 +51,8 @@ class ColumnEncoder:
 
     ``missing`` lists texts that stand for a missing cell; ``order`` ranks the categories of an ordered column. Values
     that are ``tags`` only tell cells apart: they are neither parsed nor sorted, which takes long where there are
-    many. ``storage`` keeps the codes, and ``expected`` is the number of cells, if it is known.
+    many. With ``merge`` spellings of one text are one value (see :mod:`sudare.table.spellings`), numbers in text
+    ``by_worth``. ``storage`` keeps the codes, and ``expected`` is the number of cells, if it is known.
     """
 
     def __init__(
@@ -58,12 +64,15 @@ class ColumnEncoder:
         order: Sequence[str] | None = None,
         weight: float = 1.0,
         tags: bool = False,
+        merge: bool = False,
+        by_worth: bool = True,
         storage: Storage = MEMORY,
         expected: int = 0,
     ) -> None:
         self.name, self.kind, self.missing, self.order, self.weight, self.tags = (
             name, kind, missing, order, weight, tags,
         )  # fmt: skip
+        self.merge, self.by_worth = merge, by_worth
         self.storage = storage
         self._cells = Cells(storage, expected)
 
@@ -75,6 +84,9 @@ class ColumnEncoder:
         """Return the encoded column."""
         raw = self._cells.finish()
         values = plain_values(self.name, raw, self.missing)
+        before = len(values) - values.null_count + int(raw.nulls or values.null_count > 0)
+        if self.merge:
+            values = without_blanks(values)
         if not self.tags and (self.kind == "numeric" or (self.kind is None and self.order is None)):
             values = numbers(self.name, values, raw, strict=self.kind == "numeric")
         text = pa.types.is_large_string(values.type)
@@ -82,13 +94,22 @@ class ColumnEncoder:
             values, text = values.cast(pa.large_string()), True
         place = None  # of each raw value among the values; None if it is its own
         missing = raw.nulls
-        if values is not raw.values:
+        keys = None
+        if self.merge and text:
+            encoded = fold_all(values, numbers=self.by_worth).dictionary_encode()
+            missing |= encoded.indices.null_count > 0
+            keys = encoded.dictionary
+            place = pc.fill_null(encoded.indices, len(keys)).to_numpy()
+            values = most_frequent(values, place, counted(raw), len(keys))
+        elif values is not raw.values:
             encoded = values.dictionary_encode()  # different writings of one value become one
             missing |= encoded.indices.null_count > 0
             values = encoded.dictionary
             place = pc.fill_null(encoded.indices, len(values)).to_numpy()
         if self.order is not None:
-            order = ranked(self.name, values, self.order)
+            order = ranked(self.name, values, self.order, keys, by_worth=self.by_worth)
+        elif keys is not None:
+            order = in_order(keys, numbers=self.by_worth)
         else:
             order = np.arange(len(values)) if self.tags else pc.array_sort_indices(values).to_numpy()
         kind = np.min_scalar_type(max(len(values) + int(missing) - 1, 0))
@@ -107,7 +128,18 @@ class ColumnEncoder:
             missing=missing,
             positions=None if text or self.tags else positions(values),
             weight=self.weight,
+            keys=None if keys is None else keys.take(pa.array(order)),
+            by_worth=self.by_worth,
+            merged=before - len(values) - int(missing) if self.merge else None,
         )
+
+
+def counted(raw: Raw) -> NDArray[np.int64]:
+    """Return how many cells have each of the distinct values."""
+    counts = np.zeros(len(raw.values) + 1, np.int64)
+    for block in blocks(len(raw.codes)):
+        counts += np.bincount(raw.codes[block], minlength=len(counts))
+    return counts[1:]
 
 
 def encode_column(
@@ -118,9 +150,25 @@ def encode_column(
     missing: Sequence[str] = (),
     order: Sequence[str] | None = None,
     weight: float = 1.0,
+    merge: bool = False,
+    by_worth: bool = True,
 ) -> Column:
     """Encode a single-valued column that is in memory; see :class:`ColumnEncoder`."""
-    encoder = ColumnEncoder(name, kind=kind, missing=missing, order=order, weight=weight, expected=len(cells))
+    encoder = ColumnEncoder(
+        name, kind=kind, missing=missing, order=order, weight=weight, merge=merge, by_worth=by_worth,
+        expected=len(cells),
+    )  # fmt: skip
     for chunk in chunks(cells):
         encoder.add(chunk)
     return encoder.finish()
+
+
+def encode_like(column: Column, cells: pa.ChunkedArray | pa.Array, missing: Sequence[str] = ()) -> Column:
+    """Encode cells of another table as those of a column were, and spell their values as that column does."""
+    again = encode_column(
+        column.name, cells, kind=column.kind, missing=missing, merge=column.keys is not None, by_worth=column.by_worth
+    )
+    if again.keys is None or column.keys is None:
+        return again
+    known = column.values.take(pc.index_in(again.keys, column.keys))
+    return replace(again, values=pc.coalesce(known, again.values))

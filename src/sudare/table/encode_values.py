@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sudare.errors import DataError, Problem
 from sudare.table.column import kind_name
 from sudare.table.encode_raw import Raw
+from sudare.table.spellings import TWICE, fold
 
 _INTEGER = r"^[+-]?\d{1,18}$"
 _LONG_INTEGER = r"^[+-]?\d{1,38}$"  # as fractions, different ones would become the same
@@ -126,8 +127,29 @@ def positions(values: pa.Array) -> NDArray[np.float64]:
     return places / 4 if too_wide else places
 
 
-def ranked(name: str, values: pa.Array, order: Sequence[str]) -> NDArray[np.int64]:
-    """Return the codes in the order that the policy gives for an ordered column."""
+def without_blanks(values: pa.Array) -> pa.Array:
+    """Return distinct values with nulls for texts that hold nothing but blanks."""
+    if not pa.types.is_large_string(values.type):
+        return values
+    blank = pc.equal(pc.utf8_trim_whitespace(values), "")
+    if not pc.any(blank).as_py():
+        return values
+    return pc.if_else(blank, pa.scalar(None, values.type), values)
+
+
+def ranked(
+    name: str, values: pa.Array, order: Sequence[str], keys: pa.Array | None = None, *, by_worth: bool = True
+) -> NDArray[np.int64]:
+    """Return the codes in the order that the policy gives for an ordered column.
+
+    ``keys`` are what the values are compared by, where spellings are merged.
+    """
+    if keys is not None:
+        values, order = keys, [fold(word, numbers=by_worth) for word in order]
+        again = len(order) - len(set(order))
+        if again:
+            what = f"names {again} values twice, in two spellings."
+            raise DataError(Problem(f"columns.{name}.order", what, TWICE))
     place = {text: index for index, text in enumerate(order)}
     ranks = [place.get(text, -1) for text in values.to_pylist()]
     absent = ranks.count(-1)
