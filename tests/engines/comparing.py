@@ -5,7 +5,18 @@ from collections import Counter
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-FIGURES = ("rows_in", "rows_out", "suppressed", "classes", "item_sets", "guarantees", "columns", "search", "order")
+FIGURES = (
+    "rows_in",
+    "rows_out",
+    "suppressed",
+    "classes",
+    "item_sets",
+    "spellings",
+    "guarantees",
+    "columns",
+    "search",
+    "order",
+)
 
 
 def rows_of(release):

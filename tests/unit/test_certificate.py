@@ -55,6 +55,7 @@ def test_keys(made):
         "loss",
         "loss_by_column",
         "item_sets",
+        "spellings",
         "seconds",
         "method",
         "other",
