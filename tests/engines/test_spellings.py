@@ -23,7 +23,7 @@ RELEASED = Counter(cell or None for cell in ILLNESS)
 LEVELS = {"age": {"role": "quasi", "hierarchy": {"bands": [6, 12, 24]}}, "sex": {"role": "quasi", "hierarchy": "flat"}}
 
 
-def policy(method, l=3, **options):  # noqa: E741
+def policy(method, l=2, **options):  # noqa: E741
     plain = method not in ("full-domain", "tds", "incognito")
     return {
         "columns": {
@@ -50,7 +50,7 @@ def clean(cell):
 def assert_merged(certificate, table):
     assert certificate["spellings"] == {"illness": MERGED}
     least = min(map(len, by_class(table).values()))
-    assert certificate["guarantees"][0]["achieved"] == least >= 3
+    assert certificate["guarantees"][0]["achieved"] == least >= 2
     assert Counter(table.column("illness").to_pylist()) == RELEASED
 
 
@@ -78,7 +78,7 @@ def test_files(memory, tmp_path):
             column_types=dict.fromkeys(DATA.column_names, pa.string()), strings_can_be_null=True
         ),
     )
-    assert min(map(len, by_class(text).values())) == release.certificate["guarantees"][0]["achieved"] >= 3
+    assert min(map(len, by_class(text).values())) == release.certificate["guarantees"][0]["achieved"] >= 2
     assert sudare.audit(tmp_path / "r.csv", policy("top-down")).passed
 
 
@@ -122,7 +122,7 @@ def test_hidden_values_are_shown_in_one_spelling(where, request, tmp_path):
     if where == "spark":
         request.getfixturevalue("spark")
     source = str(tmp_path / "data.parquet")
-    release = sudare.anonymize(source, policy("dummies"), out=out, engine="spark" if where == "spark" else None)
+    release = sudare.anonymize(source, policy("dummies", l=3), out=out, engine="spark" if where == "spark" else None)
     # each of these is as frequent as others of its value, and the first of them by its text
     told = release.certificate["mechanism"]["columns"]["illness"]["values"]
     assert Counter(told) == Counter(["1", "HIV", "cold", "Flu", None])

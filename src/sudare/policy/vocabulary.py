@@ -93,11 +93,11 @@ class ColumnSpec(Part):
     separator: str | None = Field(default=None, min_length=1)
     order: list[str] | None = Field(default=None, min_length=1)
     weight: Annotated[_Real, Field(ge=0)] = 1.0
-    exact: Annotated[bool, Field(strict=True)] = False
+    exact: Annotated[bool, Field(strict=True)] | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> ColumnSpec:
-        if "exact" in self.model_fields_set and self.role != "sensitive":
+        if self.exact is not None and self.role != "sensitive":
             raise ValueError("exact belongs to role: sensitive, whose spellings are merged without it")
         if self.separator is not None and self.kind != "items" and self.role != "sensitive":
             raise ValueError("separator belongs to kind: items, and to role: sensitive where values are shown in sets")
