@@ -72,6 +72,7 @@ def paper(
         "loss": loss,
         "loss_by_column": by_column,
         "item_sets": {},
+        "spellings": {},
         "seconds": dict.fromkeys(STAGES, 0.0),
         "method": {"name": rules.method.name, **rules.method.options},
         "search": {},

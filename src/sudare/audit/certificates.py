@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sudare.audit.agreement import are_figures, differences, is_count, is_finite, is_number, is_warning, plain, same
+from sudare.audit.spellings import merges
 from sudare.audit.verdict import AuditWarning, Guarantee
 from sudare.audit.warned import COUNTED
 from sudare.errors import Problem
@@ -26,7 +27,7 @@ from sudare.policy import TOLERANCE, Policy
 FORMAT = 1
 KEYS = (
     "certificate", "rows_in", "rows_out", "suppressed", "classes", "guarantees", "warnings", "loss", "loss_by_column",
-    "item_sets", "seconds", "method", "search", "mechanism", "columns", "order", "randomness", "missing",
+    "item_sets", "spellings", "seconds", "method", "search", "mechanism", "columns", "order", "randomness", "missing",
     "versions", "policy_sha256", "release_sha256",
 )  # fmt: skip
 """The keys of a certificate; it has all of them, and no other."""
@@ -308,6 +309,13 @@ class _Comparison:
             return
         sound = isinstance(told, Mapping) and (self.other or set(told) <= set(self.policy.quasi))
         self.claim("item_sets", sound and are_figures(told), "one entry per column of item sets, with figures")
+
+    def _spellings(self, told: Any, paper: Mapping[str, Any]) -> None:
+        """How many were merged is told of the source; the release may have lost some of them."""
+        merging = {name for name, spec in self.policy.columns.items() if merges(spec)}
+        sound = isinstance(told, Mapping) and (self.other or set(told) <= merging)
+        sound = sound and all(is_count(many) for many in told.values())
+        self.claim("spellings", sound, "one number per sensitive column whose spellings are merged")
 
     # -- how it was made
 
