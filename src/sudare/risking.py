@@ -31,6 +31,8 @@ from sudare.risk import (
     group_rows,
     read_shown,
 )
+from sudare.risk.population import row_codes
+from sudare.risk.released import Coded, Unique, coded, unique_by
 from sudare.table import Column, Table, encode_column
 
 UNNAMED = "the table"
@@ -62,24 +64,70 @@ def risk_of(
     text = release is not None and _is_text(release)
     if opened is not None:
         _check_policy(opened, policy)
+    hidden = [] if opened is None else [name for name in known if name in opened.sealed]
+    if hidden:
+        what = f"'{hidden[0]}' is hidden in the release, so that nobody finds a record by it."
+        raise ParameterError(Problem("columns", what, "leave it out."))
     source, _ = read(data, policy)
     targets = [target] if target is not None else [name for name in policy.sensitive if _single(source.schema, name)]
+    targets = [name for name in targets if name not in known]
+    asking = _knowing(policy, known)
     # records with values that a hierarchy lacks were left out, where the policy says so
     unseen = Unseen() if policy.suppression.unseen == "suppress" else None
     asked: dict[str, Any] = {"blanks_are_missing": text, "progress": listener, "also": targets, "unseen": unseen}
     if population is None:
-        table, others = encode(source, policy, **asked), None
+        table, others = encode(source, asking, **asked), None
     else:
         own = source.table()
-        both = encode(_with_population(own, policy, population, known), policy, **asked)
+        both = encode(_with_population(own, policy, population, known), asking, **asked)
         table, others = both.taken(np.arange(own.num_rows)), both.taken(np.arange(own.num_rows, both.rows))
     if opened is not None:
         _check_rows(opened, table)
     sensitive = {name: found for name in targets if (found := _column(table, name)) is not None}
     view = None if opened is None else _view(opened, policy, table, sensitive, text)
-    return assess(
+    measured = assess(
         table, known, sensitive, release=view, population=others, fraction=fraction, most=most_columns, model=model,
         seed=seed, progress=listener,
+    )  # fmt: skip
+    listener("count what is unique", 0, 0)
+    later = None if opened is None or view is None else _unique_after(opened, policy, view)
+    return replace(measured, unique={"before": _unique_before(table, policy), "after": later})
+
+
+def _knowing(policy: Policy, known: Sequence[str]) -> Policy:
+    """Return the policy as if all columns that an intruder knows were quasi-identifiers."""
+    spec = policy.columns
+    others = {name: ColumnSpec(role="quasi", kind=spec[name].kind) for name in known if name not in policy.quasi}
+    return policy.model_copy(update={"columns": {**spec, **others}}) if others else policy
+
+
+def _unique_before(table: Table, policy: Policy) -> Unique | None:
+    """Return what is unique in the data, by the columns that a release has."""
+    plain: dict[str, Coded] = {}
+    for name in policy.named("insensitive"):
+        if name in table.quasi:
+            plain[name] = row_codes([table.quasi[name]])
+        elif table.carried is not None and name in table.carried.column_names:
+            plain[name] = coded(table.carried.column(name))
+    people = None if table.subject is None or not policy.counts_subjects else table.subject.codes
+    return unique_by([row_codes([table.quasi[name]]) for name in policy.quasi], plain, table.rows, people)
+
+
+def _unique_after(opened: Released, policy: Policy, view: ReleaseView) -> Unique | None:
+    """Return what is unique in the release; columns that were drawn are left out, since a cell may be wrong."""
+    names = [name for name in policy.named("insensitive") if name in opened.columns]
+    if not names:
+        return None
+    strata = policy.method.options.get("strata") or ()
+    quasi = [name for name in policy.quasi if not view.drawn or name in strata]
+    released = opened.read([*quasi, *names])
+    people, within = view.people, None
+    if people is not None and policy.release.subjects == "per-class":
+        within = view.shown.grouped(policy.quasi).of_row
+    return unique_by(
+        [coded(released.column(name)) for name in quasi],
+        {name: coded(released.column(name)) for name in names},
+        released.num_rows, people, within,
     )  # fmt: skip
 
 
@@ -89,16 +137,20 @@ def _checked(
     """Return what the intruder knows, or raise everything that is wrong with what was asked for."""
     problems = []
     known = policy.quasi if columns is None else list(dict.fromkeys(columns))
-    quasi = ", ".join(policy.quasi) or "none"
+    able = [name for name, spec in policy.columns.items() if spec.role not in ("identifier", "subject")]
     for name in known:
-        if name not in policy.quasi:
-            hint = did_you_mean(str(name), policy.quasi) or f"its quasi-identifiers are {quasi}."
-            problems.append(Problem("columns", f"'{name}' is not a quasi-identifier of the policy.", hint))
+        if name in able:
+            continue
+        what = f"'{name}' is not a column of the policy."
+        if name in policy.columns:
+            what = f"'{name}' has role: {policy.columns[name].role}; nobody finds a released record by it."
+        hint = did_you_mean(str(name), able) or f"it has {', '.join(able)}."
+        problems.append(Problem("columns", what, hint))
     if not problems and len(known) < 2:
         what = (
             f"an intruder who knows {'one column' if known else 'no column'} combines nothing; got {known or 'none'}."
         )
-        hint = "name two or more." if len(policy.quasi) > 1 else "give more columns of the policy the role quasi."
+        hint = "name two or more." if len(able) > 1 else "give more columns of the policy the role quasi."
         problems.append(Problem("columns", what.replace("[", "").replace("]", ""), hint))
     if population is not None and fraction is not None:
         problems.append(Problem("fraction", "cannot be given together with a population table, which tells it."))
@@ -111,6 +163,8 @@ def _checked(
         able = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
         hint = did_you_mean(str(target), able) or f"it has {', '.join(able) or 'none'}."
         problems.append(Problem("target", f"'{target}' is not a sensitive or insensitive column of the policy.", hint))
+    if target is not None and target in known:
+        problems.append(Problem("target", f"'{target}' is known to the intruder already.", "name another column."))
     if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= MOST:
         problems.append(Problem("most_columns", f"is a whole number from 1 to {MOST}; got {most!r}."))
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
@@ -190,10 +244,11 @@ def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, 
     certificate = opened.certificate
     method = str(certificate["method"]["name"])
     subject = policy.subject if policy.subject in opened.columns else None
-    wanted = [*policy.quasi, *(name for name in targets if name in opened.columns)]
+    also = [name for name in table.quasi if name not in policy.quasi]
+    wanted = [*table.quasi, *(name for name in targets if name in opened.columns)]
     released = opened.read([*wanted, *([subject] if subject else [])])
     shown = read_shown(
-        table, released, generalized=method not in LEAVES_QUASI, drawn=method == "pram", text=text,
+        table, released, generalized=method not in LEAVES_QUASI, untouched=also, drawn=method == "pram", text=text,
         missing=[token for token in policy.source.missing if token],
         separators={name: spec.separator for name, spec in policy.columns.items()},
         published=None if method in LEAVES_QUASI else without_rare(table, policy),
@@ -205,7 +260,7 @@ def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, 
         people=None if subject is None else _people(shown, released.column(subject), policy),
         rows_in=table.rows,
         lost=lost,
-        masked=shown.shows_nothing(table) if lost and policy.suppression.records == "masked" else None,
+        masked=shown.shows_nothing(table) if lost and policy.suppression.records == "masked" and not also else None,
         drawn=method == "pram",
     )
 

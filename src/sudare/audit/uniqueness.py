@@ -37,6 +37,8 @@ COUNTED = 20_000_000
 """As many records are counted for combinations of few columns, at the most, where the release is kept elsewhere."""
 FEW = 0.001
 """A column that singles out a smaller share is not warned of, nor can one with fewer different values."""
+ONE_BY_ONE = 3
+"""As many combinations are counted there at the most where people are."""
 LEFT_OUT = 40
 """So many columns are left out in turn to find which one to begin with, where a limit is not kept."""
 
@@ -172,7 +174,7 @@ class _Study:
         )
         if not known or (not plain and (covered or self.maker == DRAWN)):
             return []
-        sets = [known, *([plain] if plain and quasi else []), *([name] for name in plain if len(known) > 1)]
+        sets = [known, *([plain] if plain and quasi else []), *([name] for name in known if plain and len(known) > 1)]
         found = dict(zip(map(tuple, sets), self.single(sets), strict=True))
         told = about_columns(quasi, plain, {names: alone.records / rows for names, alone in found.items()}, FEW)
         if not plain or not found[tuple(known)].records:
@@ -182,9 +184,6 @@ class _Study:
     def _combined(self, singles: dict[tuple[str, ...], Alone]) -> list[AuditWarning]:
         """Look at combinations of two and three columns, of those with most different values."""
         rows = self.counts.rows
-        others = [(name,) for name in self.quasi if (name,) not in singles]
-        if others:
-            singles = singles | dict(zip(others, self.single(others), strict=True))
         apart = {names: alone for names, alone in singles.items() if 2 * alone.records < rows}
         most = sorted(apart, key=lambda names: -apart[names].different)[:LOOKED_AT]
         chosen = [name for name in self.policy.columns if (name,) in most]
@@ -225,8 +224,8 @@ class _Kept:
         return self.release.single(sets, of, within)
 
     def nearly(self, sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
-        """Ask for some of the sets."""
-        most = max(COUNTED // max(self.rows, 1), 2)
+        """Ask for some of the sets; of few where people are counted, since each takes a pass of its own."""
+        most = max(COUNTED // max(self.rows, 1), 2) if of is None else ONE_BY_ONE
         return self.single(sets[:most], of, within)
 
 

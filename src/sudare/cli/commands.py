@@ -280,7 +280,11 @@ def risk(
         float | None, typer.Option("--fraction", help="The share of the population that DATA is; instead of a table.")
     ] = None,
     columns: Annotated[
-        str | None, typer.Option("--columns", help="What the intruder knows: age,sex; else all quasi-identifiers.")
+        str | None,
+        typer.Option(
+            "--columns",
+            help="What the intruder knows: any columns that are released, age,sex; else all quasi-identifiers.",
+        ),
     ] = None,
     target: Annotated[
         str | None, typer.Option("--target", help="The column to infer; else every sensitive one.")

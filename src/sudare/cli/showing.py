@@ -183,7 +183,7 @@ def show_guarantees(guarantees: list[dict[str, Any]]) -> None:
 def show_warnings(warnings: list[dict[str, Any]]) -> None:
     """Say what a release gives away although it keeps its promises, a line each."""
     for one in warnings:
-        say(f"  warning: {one['text']}")
+        say(f"  warning: {_word(one['text'])}")
 
 
 def _count(number: int, one: str, many: str = "") -> str:

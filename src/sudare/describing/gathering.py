@@ -61,6 +61,7 @@ def describe(
         "method": pair.method,
         "records": _records(pair, crowd),
         "guarantees": [_guarantee(one) for one in certificate["guarantees"]],
+        "warnings": _warnings(certificate),
         "columns": described.plain,
         "withheld": policy.named("identifier"),
         "relations": found,
@@ -111,6 +112,21 @@ def _alike(pair: Pair, crowd: Crowd) -> tuple[dict[str, Any] | None, dict[str, A
     exposed["after"] = classes.plain_exposure(found, rows)
     bins = classes.histogram(sizes, shown_sizes, crowd)
     return {"columns": names, "outside": outside, "bins": bins}, exposed, int(found["smallest"])
+
+
+def _warnings(certificate: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what the certificate warns of: columns, rounded shares and sentences, all of it told by the release."""
+    told = certificate.get("warnings")
+    lines = [one for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
+    return [
+        {
+            "kind": str(one.get("kind", "")),
+            "columns": [str(name) for name in one.get("columns") or ()],
+            "figures": dict(one.get("figures") or {}),
+            "text": str(one.get("text", "")),
+        }
+        for one in lines
+    ]
 
 
 def _guarantee(one: Mapping[str, Any]) -> dict[str, Any]:

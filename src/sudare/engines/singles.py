@@ -18,37 +18,62 @@ AT_ONCE = 30
 """So many columns are counted by in one pass over a table."""
 Single = tuple[int, int]
 """How many groups there are, and how many records are in those that count."""
+Names = tuple[str, ...]
+
+
+def passes(sets: Sequence[Sequence[str]]) -> list[list[Names]]:
+    """Return sets of columns in parts that can be counted in one pass each: all columns of a part are few enough."""
+    parts: list[list[Names]] = []
+    used: set[str] = set()
+    for names in dict.fromkeys(map(tuple, sets)):
+        if not parts or len(used | set(names)) > AT_ONCE:
+            parts.append([])
+            used = set()
+        parts[-1].append(names)
+        used |= set(names)
+    return parts
+
+
+def marks(part: Sequence[Names]) -> tuple[list[str], dict[Names, int]]:
+    """Return the columns of a part, and the number that GROUPING has for each set of it.
+
+    It has a bit for each column that a group is not of; that of the last column is the least.
+    """
+    names = list(dict.fromkeys(name for each in part for name in each))
+    bits = {name: 1 << (len(names) - 1 - place) for place, name in enumerate(names)}
+    return names, {each: sum(bit for name, bit in bits.items() if name not in each) for each in part}
 
 
 def single_in(
     database: Database, place: Place, sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]
 ) -> list[Single]:
-    """Count in a database; single columns are counted together, as many as fit into one pass."""
-    found: dict[tuple[str, ...], Single] = {}
-    alone = [tuple(names) for names in sets if len(names) == 1 and of is None]
-    for first in range(0, len(alone), AT_ONCE):
-        found |= _each(database, place, [name for (name,) in alone[first : first + AT_ONCE]])
-    for names in sets:
-        if tuple(names) not in found:
-            found[tuple(names)] = _together(database, place, list(names), of, list(within))
+    """Count in a database, as many sets at a time as fit into one pass."""
+    found: dict[Names, Single] = {}
+    if of is None:
+        for part in passes(sets):
+            if len(part) > 1:
+                found |= _at_once(database, place, part)
+    for names in map(tuple, sets):
+        if names not in found:
+            found[names] = _together(database, place, list(names), of, list(within))
     return [found[tuple(names)] for names in sets]
 
 
-def _each(database: Database, place: Place, names: Sequence[str]) -> dict[tuple[str, ...], Single]:
-    """Count by each of some columns, in one pass."""
-    names = list(dict.fromkeys(names))
-    keys = [f"c{number}" for number in range(len(names))]
-    which = " ".join(f"WHEN grouping({key}) = 0 THEN {number}" for number, key in enumerate(keys))
+def _at_once(database: Database, place: Place, part: Sequence[Names]) -> dict[Names, Single]:
+    """Count by several sets of columns, in one pass."""
+    names, mark = marks(part)
+    cell = {name: f"c{number}" for number, name in enumerate(names)}
+    sets = ", ".join(f"({', '.join(cell[name] for name in each)})" for each in part)
     groups = (
-        f"SELECT CASE {which} END AS place, count(*) AS n FROM ({database.selected(place, names)}) AS given "
-        f"GROUP BY GROUPING SETS ({', '.join(f'({key})' for key in keys)})"
+        f"SELECT grouping({', '.join(cell.values())}) AS mark, count(*) AS n "
+        f"FROM ({database.selected(place, names)}) AS given GROUP BY GROUPING SETS ({sets})"
     )
     lines = database.session.fetch(
-        f"SELECT place, count(*) AS d, {_added('CASE WHEN n = 1 THEN 1 ELSE 0 END')} AS a FROM ({groups}) AS g "
-        "GROUP BY place"
+        f"SELECT mark, count(*) AS d, {_added('CASE WHEN n = 1 THEN 1 ELSE 0 END')} AS a FROM ({groups}) AS g "
+        "GROUP BY mark"
     ).to_pylist()
-    told = {int(line["place"]): (int(line["d"]), int(line["a"])) for line in lines}
-    return {(name,): told.get(number, (0, 0)) for number, name in enumerate(names)}
+    told = {int(line["mark"]): (int(line["d"]), int(line["a"])) for line in lines}
+    return {each: told.get(mark[each], (0, 0)) for each in part}
 
 
 def _together(database: Database, place: Place, names: list[str], of: str | None, within: list[str]) -> Single:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sudare.engines.singles import AT_ONCE, Single
+from sudare.engines.singles import Names, Single, marks, passes
 from sudare.engines.spark_errors import speaking
 
 if TYPE_CHECKING:
@@ -15,34 +15,35 @@ if TYPE_CHECKING:
 def single_on(
     spark: Spark, frame: Any, sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]
 ) -> list[Single]:
-    """Count on Spark; single columns are counted together, as many as fit into one pass."""
-    found: dict[tuple[str, ...], Single] = {}
-    alone = [tuple(names) for names in sets if len(names) == 1 and of is None]
-    for first in range(0, len(alone), AT_ONCE):
-        found |= _each_on(spark, frame, [name for (name,) in alone[first : first + AT_ONCE]])
-    for names in sets:
-        if tuple(names) not in found:
-            found[tuple(names)] = _together_on(spark, frame, list(names), of, list(within))
+    """Count on Spark, as many sets at a time as fit into one pass."""
+    found: dict[Names, Single] = {}
+    if of is None:
+        for part in passes(sets):
+            if len(part) > 1:
+                found |= _at_once(spark, frame, part)
+    for names in map(tuple, sets):
+        if names not in found:
+            found[names] = _together_on(spark, frame, list(names), of, list(within))
     return [found[tuple(names)] for names in sets]
 
 
-def _each_on(spark: Spark, frame: Any, names: Sequence[str]) -> dict[tuple[str, ...], Single]:
+def _at_once(spark: Spark, frame: Any, part: Sequence[Names]) -> dict[Names, Single]:
+    """Count by several sets of columns, in one pass."""
     from pyspark.sql import functions as made
 
-    names = list(dict.fromkeys(names))
+    names, mark = marks(part)
     with speaking():
         given = spark.positions(frame, names)
-        columns = list(given.columns)
-        groups = given.groupingSets([[column] for column in columns], *columns).agg(
-            made.grouping_id(*columns).alias("mark"), made.count(made.lit(1)).alias("n")
+        cell = dict(zip(names, given.columns, strict=True))
+        groups = given.groupingSets([[cell[name] for name in each] for each in part], *cell.values()).agg(
+            made.grouping_id(*cell.values()).alias("mark"), made.count(made.lit(1)).alias("n")
         )
         once = made.sum(made.when(made.col("n") == 1, 1).otherwise(0))
         lines = spark.ask(
             lambda: groups.groupBy("mark").agg(made.count(made.lit(1)).alias("d"), once.alias("a")).toArrow()
         ).to_pylist()
     told = {int(line["mark"]): (int(line["d"]), int(line["a"])) for line in lines}
-    every = (1 << len(names)) - 1  # a bit is set for each column that a group is not of, the last column's is the least
-    return {(name,): told.get(every ^ (1 << (len(names) - 1 - at)), (0, 0)) for at, name in enumerate(names)}
+    return {each: told.get(mark[each], (0, 0)) for each in part}
 
 
 def _together_on(spark: Spark, frame: Any, names: list[str], of: str | None, within: list[str]) -> Single:

@@ -32,6 +32,10 @@ p { margin: 6px 0 10px; max-width: 76ch; }
 a { color: var(--after); }
 nav ol { columns: 3 220px; margin: 16px 0 0; padding-left: 1.4em; }
 .quiet, .note { color: var(--quiet); font-size: 0.92rem; }
+.warned { background: var(--card); border: 2px solid var(--bad); border-radius: 8px; padding: 4px 16px 10px;
+  margin: 18px 0; }
+.warned h3 { margin: 8px 0 4px; color: var(--bad); } .warned ul { margin: 0; padding-left: 1.2em; }
+.warned li { margin: 4px 0; max-width: 76ch; overflow-wrap: anywhere; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 18px 0;
   padding: 0; }
 .facts div { background: var(--card); border: 1px solid var(--faint); border-radius: 8px; padding: 10px 14px; }
@@ -131,5 +135,14 @@ def _lead(found: Mapping[str, Any]) -> str:
         f"{line}<p>This page tells what was promised about the people in this release, what was proven, and what the "
         f"release is still good for. It shows no value that fewer than {found['threshold']} "
         f"{'people' if found['people'] else 'records'} share.</p>\n"
-        f'<dl class="facts">{cells}</dl>\n'
+        f'<dl class="facts">{cells}</dl>\n{_warned(found.get("warnings") or [])}'
     )
+
+
+def _warned(warnings: Sequence[Mapping[str, Any]]) -> str:
+    """Return what the release gives away although it keeps its promises, in a box that is not overlooked."""
+    if not warnings:
+        return ""
+    lines = "".join(f"<li>{plain(one['text'])}</li>" for one in warnings)
+    title = "What the promises do not cover"
+    return f'<aside class="warned" aria-label="{title}"><h3>{title}</h3>\n<ul>{lines}</ul></aside>\n'

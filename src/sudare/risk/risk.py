@@ -17,6 +17,7 @@ from sudare.risk.intervals import Success
 from sudare.risk.linkage import Linkage, link, link_as_it_is
 from sudare.risk.matching import Matching
 from sudare.risk.population import Journalist, from_fraction, from_release, from_table, row_codes
+from sudare.risk.released import Unique
 from sudare.risk.shown import Shown
 from sudare.risk.singling_out import SinglingOut, single_out
 from sudare.risk.uniqueness import Uniqueness, uniqueness
@@ -81,6 +82,8 @@ class Risk:
     after: Side | None
     inference: tuple[Inference, ...]
     notes: tuple[str, ...] = field(default=())
+    unique: Mapping[str, Unique | None] = field(default_factory=dict)
+    """What is unique by all columns that are released, before and after; None where no column is insensitive."""
 
     @property
     def unit(self) -> str:
@@ -125,6 +128,9 @@ class Risk:
             "wp216": {
                 name: {side: None if one is None else one.to_dict() for side, one in sides.items()}
                 for name, sides in self.criteria.items()
+            },
+            "unique": {
+                side: None if (one := self.unique.get(side)) is None else one.to_dict() for side in ("before", "after")
             },
             "notes": list(self.notes),
         }

@@ -24,6 +24,7 @@ def show(found: Mapping[str, Any]) -> list[str]:
         lines += _table(["", *heads], _journalist(sides))
     if before["uniqueness"] is not None:
         lines += _table(["", *heads], _uniqueness(sides))
+    lines += _released(found["unique"], heads)
     lines += _combinations(before, after)
     lines += _attacks(found, heads)
     lines += ["WP216, measured (95% intervals):"]
@@ -80,6 +81,28 @@ def _uniqueness(sides: list[dict[str, Any]]) -> list[list[str]]:
     ]
     rule = "  Dankar's rule"
     return [*rows, [rule, *("-" if p is None else f"{_share(p['dankar'])} ({p['rule']})" for p in parts)]]
+
+
+def _released(unique: Mapping[str, Any], heads: list[str]) -> list[str]:
+    """Return what is unique by all columns that are released, and by each insensitive one that singles somebody out."""
+    parts = [unique[head] for head in heads]
+    if all(part is None for part in parts):
+        return []
+
+    def row(name: str, value: Any) -> list[str]:
+        return [name, *("-" if part is None else _share(value(part)) for part in parts)]
+
+    names = next(list(part["columns"]) for part in parts if part is not None)
+    telling = [name for name in names if any(part is not None and part["columns"].get(name) for part in parts)]
+    return _table(
+        ["", *heads],
+        [
+            ["unique records, by released columns:", *[""] * len(parts)],
+            row("  quasi-identifiers and insensitive", lambda part: part["together"]),
+            row("  insensitive alone", lambda part: part["insensitive"]),
+            *(row(f"  {name} alone", lambda part, name=name: part["columns"].get(name, 0.0)) for name in telling),
+        ],
+    )
 
 
 def _combinations(before: dict[str, Any], after: dict[str, Any] | None) -> list[str]:

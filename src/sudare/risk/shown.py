@@ -6,7 +6,7 @@ a set, a label of the hierarchy, or a value as it was. ``*`` allows everything; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -95,6 +95,7 @@ def read_shown(
     released: pa.Table,
     *,
     generalized: bool,
+    untouched: Collection[str] = (),
     drawn: bool = False,
     text: bool = False,
     missing: Sequence[str] = (),
@@ -103,6 +104,7 @@ def read_shown(
 ) -> Shown:
     """Read the quasi-identifiers of a release of a table; ``generalized`` is false if they leave as they came.
 
+    So do columns that are ``untouched``: what is known of a person may be none of the policy's quasi-identifiers.
     Values that were ``drawn`` may be some that the table does not have: their cells fit nobody.
     ``text`` says that it is a text file, where an empty set cannot be told from a missing one. ``missing`` are texts
     that stand for a missing cell, ``separators`` what joins items in text. ``published`` is the table with rare values
@@ -112,7 +114,7 @@ def read_shown(
     for name, column in table.quasi.items():
         if isinstance(column, ItemSets):
             sets[name] = _sets(column, released.column(name), missing, (separators or {}).get(name), not text)
-        elif generalized:
+        elif generalized and name not in untouched:
             cells[name] = _cells(column, released.column(name), column if published is None else published.single[name])
         else:
             cells[name] = _as_they_came(column, released.column(name), missing, drawn)
