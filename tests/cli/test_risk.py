@@ -92,7 +92,7 @@ def test_one_column_only(place):
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (["--columns", "age,disease"], "'disease' is not a quasi-identifier"),
+        (["--columns", "age,name"], "'name' has role: identifier"),
         (["--target", "age"], "'age' is not a sensitive or insensitive column"),
         (["--fraction", "1.5"], "above 0, up to 1; got 1.5"),
         (["--fraction", "0.5", "--population", "people.csv"], "together with a population table"),

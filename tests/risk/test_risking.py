@@ -288,7 +288,7 @@ def test_everything_wrong_with_what_is_asked_is_said_at_once():
             population=people(),
         )  # fmt: skip
     text = str(caught.value)
-    parts = ["'agee' is not a quasi-identifier", "Did you mean 'age'?", "together with a population", "above 0, up to"]
+    parts = ["'agee' is not a column", "Did you mean 'age'?", "together with a population", "above 0, up to"]
     for part in (*parts, "'name' is not a sensitive", "from 1 to 8", "is a whole number from 0"):
         assert part in text
 
