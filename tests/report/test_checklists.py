@@ -228,3 +228,11 @@ def test_an_id_is_not_called_a_date(name):
 def test_what_may_be_a_date_or_an_age_is(name):
     found = numbered(name, [f"{1 + n % 4}." for n in range(400)])
     assert name in safe_harbor(found)[2].seen
+
+
+@pytest.mark.parametrize(("ranges", "verdict"), [("tight", UNMET), ("safe", JUDGE)])
+def test_ranges_that_end_in_somebodys_number_are_found_by_their_ends(ranges, verdict):
+    found = numbered("patient_nbr", IDS, "quasi", release={"ranges": ranges})
+    column = next(column for column in found["columns"] if column["name"] == "patient_nbr")
+    assert column["ends"] == (ranges == "tight")
+    assert safe_harbor(found)[7].verdict == verdict
