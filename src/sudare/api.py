@@ -12,6 +12,7 @@ from sudare import engines, hierarchies
 from sudare import memory as sizes
 from sudare.audit import AuditReport, Told
 from sudare.checking import Seen, check_classes, chosen_method, seen_by
+from sudare.checking import load_policy as load_policy
 from sudare.engines import shown_place as shown_place
 from sudare.errors import (
     ParameterError,
@@ -27,7 +28,7 @@ from sudare.models import Requirements
 from sudare.plan import Plan
 from sudare.policy import Policy, SourceSpec
 from sudare.progress import Listener, silent
-from sudare.reading import Data, Unseen, as_in_tree, encoder
+from sudare.reading import Data, Unseen, as_in_tree, check_source, encoder
 from sudare.reading import encode as encode  # both are of use by themselves, to whoever measures
 from sudare.reading import read as read
 from sudare.release import check_folder, private_folder, second_table
@@ -83,13 +84,6 @@ class Release:
         return release_summary(self.certificate, str(self.path or (self.place and self.place.shown) or "Release"))
 
 
-def load_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
-    """Return a checked policy, from a file, a mapping, or a policy itself; everything wrong is said at once."""
-    if isinstance(policy, str | Path):
-        return Policy.load(policy, methods=METHODS)
-    return Policy.parse(policy, methods=METHODS)
-
-
 def anonymize(
     data: Data,
     policy: Policy | Mapping[str, Any] | str | Path,
@@ -123,7 +117,7 @@ def anonymize(
 
     described = {"name": entry.name, **options}
     release = _make(
-        data, policy, checked, described, decide, out=out, seed=seed, memory=memory, listener=listener,
+        data, checked.file or policy, checked, described, decide, out=out, seed=seed, memory=memory, listener=listener,
         seen=seen_by(entry, options, checked), makes_classes=not entry.leaves_quasi, engine=engine, master=master,
     )  # fmt: skip
     if not entry.recodes_globally:
@@ -313,6 +307,7 @@ def _make(
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
         raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
     spark = _on_spark(data, engine)
+    check_source(data, checked, spark=spark)
     origin, table = ((spark and engines.find_remote(each)) or engines.find_place(each) for each in (data, out))
     target = table or (Path(out) if out is not None else None)
     made = make(
@@ -413,10 +408,12 @@ def report(
     """
     from sudare.reporting import report_of
 
-    def attacks() -> Risk:
-        return risk(data, policy, release=release, progress=progress)
+    checked = load_policy(policy)
 
-    return report_of(release, data, load_policy(policy), policy, out=out, risk=attacks, progress=progress)
+    def attacks() -> Risk:
+        return risk(data, checked, release=release, progress=progress)
+
+    return report_of(release, data, checked, checked.file or policy, out=out, risk=attacks, progress=progress)
 
 
 def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str | None = None) -> str:

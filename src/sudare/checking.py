@@ -21,6 +21,18 @@ class Seen:
     also: frozenset[str] = frozenset()
 
 
+def load_policy(policy: Policy | Mapping[str, Any] | str | Path, *, allow_outside: bool | None = None) -> Policy:
+    """Return a checked policy, from a file, a mapping, or a policy itself; everything wrong is said at once.
+
+    Hierarchies that a file names have to lie in its folder, unless ``allow_outside`` is true. A mapping may name any
+    file, like any other path in Python; if ``allow_outside`` is false, only those in the working folder.
+    """
+    if isinstance(policy, str | Path):
+        return Policy.load(policy, allow_outside=bool(allow_outside), methods=METHODS)
+    checked = Policy.parse(policy, methods=METHODS)
+    return checked.inside() if allow_outside is False else checked
+
+
 def seen_by(method: Method, options: Mapping[str, Any], policy: Policy) -> Seen:
     """Return what a method looks at; raise if the policy lets something out that the method cannot hide.
 

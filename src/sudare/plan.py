@@ -16,10 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from sudare import hierarchies
+from sudare.bounded import MIB, UnreadableError, content, out_of_bounds
 from sudare.errors import DataError, PolicyError, Problem, SudareError, TargetError
 from sudare.policy import HierarchySpec, Policy, TClosenessSpec
 
 FORMAT = 1
+LARGEST = 1024 * MIB
+"""A plan's file, in bytes: it holds its hierarchies."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,15 @@ class Plan:
     def load(cls, path: str | Path) -> Plan:
         """Read a plan, or raise what is wrong with it."""
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            data = json.loads(content(Path(path), LARGEST).decode("utf-8"))
+            if out_of_bounds(data):
+                raise RecursionError
             json.dumps(data, ensure_ascii=False).encode()  # half a character, which JSON can spell, cannot be written
-        except FileNotFoundError:
-            raise PolicyError(Problem(str(path), "there is no such file.")) from None
-        except OSError as error:
-            raise PolicyError(Problem(str(path), f"cannot be read: {error.strerror}.")) from None
-        except (ValueError, RecursionError):
+        except UnreadableError as error:
+            raise PolicyError(Problem(str(path), error.what, error.hint)) from None
+        except RecursionError:
+            raise PolicyError(Problem(str(path), "is not a plan: it nests too deep.")) from None
+        except ValueError:
             raise PolicyError(Problem(str(path), "is not a plan: it is not JSON.")) from None
         if not isinstance(data, dict) or not _well_formed(data):
             what = f"is not a plan of this version ({FORMAT})."
@@ -77,7 +82,7 @@ class Plan:
     def policy_in(self, folder: Path, methods: Mapping[str, Any]) -> Policy:
         """Return the policy, with its hierarchies as files in this folder."""
         try:
-            policy = Policy.parse(self.policy, methods=methods)
+            policy = Policy.parse(self.policy, methods=methods, stored=True)
         except SudareError as error:
             raise PolicyError([Problem(f"plan: {p.where}", p.what, p.hint) for p in error.problems]) from None
         wrong = sorted({*policy.quasi} ^ {*self.levels} | {*policy.quasi} ^ {*self.heights})

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare import engines, hierarchies
-from sudare.errors import DataError, HierarchyError, Problem, SudareError
+from sudare.errors import DataError, HierarchyError, PolicyError, Problem, SudareError
 from sudare.memory import Demand, available
 from sudare.models import named_codes
 from sudare.policy import AlphaKAnonymitySpec, ColumnSpec, Policy, TClosenessSpec
@@ -40,14 +40,18 @@ def read(
     only: Sequence[str] | None = None,
     stream: bool = False,
     database: engines.Database | None = None,
+    described: bool = True,
 ) -> tuple[engines.Source, Callable[[pa.Table], Any]]:
     """Return the columns that the policy names (or ``only`` some), and how to give a table back in the kind that came.
 
     A text file is read as a whole unless it is large or to be a ``stream``, which is slower. A table of a database is
-    read in the transaction of ``database``, or else in one of its own, which ends with the last batch.
+    read in the transaction of ``database``, or else in one of its own, which ends with the last batch. ``described``
+    says that this is the table which the policy describes.
     """
     names = list(only or (name for name, spec in policy.columns.items() if spec.role != "identifier"))
     place = engines.find_place(data)
+    if described:
+        check_source(data, policy)
     if place is not None:
         return _from_database(place, policy, names, database), lambda table: table
     if isinstance(data, str | Path):
@@ -66,6 +70,20 @@ def read(
 
     arrow, give_back = engines.adopt(data, wanted)
     return engines.open_table(arrow), give_back
+
+
+def check_source(data: Data, policy: Policy, *, spark: bool = False) -> None:
+    """Raise if the policy says how text is written, and the table is none."""
+    named = isinstance(data, str | Path) and not spark and engines.find_place(data) is None
+    if named and engines.file_kind(Path(data)) == "text":
+        return
+    problems = [
+        Problem(f"source.{key}", "has no effect: it is about text files, and the table is none.", "leave it out.")
+        for key, value in (("delimiter", policy.source.delimiter), ("encoding", policy.source.encoding))
+        if value not in (None, "utf-8")
+    ]
+    if problems:
+        raise PolicyError(problems)
 
 
 def _from_database(

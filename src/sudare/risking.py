@@ -219,7 +219,7 @@ def _with_population(own: pa.Table, policy: Policy, population: Data, known: Seq
     """Return a table with its population below it: encoded together they have the same codes for the same values."""
     asked = policy.model_copy(update={"columns": {name: ColumnSpec(role="quasi") for name in known}})
     try:
-        there = read(population, asked)[0].table()
+        there = read(population, asked, described=False)[0].table()
     except SudareError as error:
         # what is in memory has no name of its own, and "the table" would be taken for the data
         told = [replace(each, where="population") if each.where == UNNAMED else each for each in error.problems]

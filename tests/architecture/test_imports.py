@@ -9,15 +9,16 @@ import pytest
 import sudare
 
 SOURCE = Path(sudare.__file__).parent
-FOUNDATION = {"errors", "progress", "randomness"}
+FOUNDATION = {"bounded", "errors", "progress", "randomness"}
 TABLE = FOUNDATION | {"kernels", "table"}
 ROOMS = {
     "errors": set(),
+    "bounded": set(),
     "progress": set(),
     "randomness": set(),
     "memory": {"errors"},
     "kernels": {"kernels"},
-    "policy": {"errors", "policy"},
+    "policy": {"bounded", "errors", "policy"},
     "table": TABLE,
     "hierarchies": TABLE | {"hierarchies"},
     "models": TABLE | {"models"},
@@ -42,7 +43,7 @@ ROOMS = {
     | {"audit", "checking", "engines", "hierarchies", "making", "memory", "methods", "metrics", "models", "policy"}
     | {"pram", "reading", "release"},
     "auditor": {"audit", "engines", "errors", "making", "policy", "reading", "release"},
-    "plan": {"errors", "hierarchies", "policy"},
+    "plan": {"bounded", "errors", "hierarchies", "policy"},
     "audit": {"errors", "policy", "audit"},
     "draft": TABLE | {"policy", "draft"},
     "report": {"report"},
@@ -60,7 +61,7 @@ OUTSIDE = {
     "pycanon": (),
     "typer": ("cli",),
     "rich": ("cli",),
-    "yaml": ("policy", "hierarchies/", "audit/hierarchy", "draft/"),
+    "yaml": ("bounded", "policy", "hierarchies/", "audit/bounds", "audit/hierarchy", "draft/"),
     "pydantic": ("policy",),
     "sklearn": ("compare/", "risk/inference"),
 }

@@ -329,7 +329,7 @@ class TestUnseen:
         assert planned.applied(planned.new(people(400, 2, odd=7)))["suppressed"] == 7
 
     def test_missing_values_are_not_unseen(self, planned):
-        planned.made(said=self.suppressing(0.0), levels=LEVELS)
+        planned.made(said=self.suppressing(), levels=LEVELS)
         rows = [(*row[:3], "" if n < 200 else row[3], row[4]) for n, row in enumerate(people(400, 2))]
         certificate = planned.applied(planned.new(rows))
         assert certificate["search"]["unseen"] == {}
@@ -405,7 +405,7 @@ class TestWhere:
     @pytest.mark.parametrize("name", ["top-down", "mondrian"])
     def test_methods_without_a_plan(self, planned, name, monkeypatch):
         monkeypatch.setattr("sudare.api.read", None)  # which would be used first of all
-        said = self.unmade(planned, planned.plan, said=rules() | {"method": {"name": name}})
+        said = self.unmade(planned, planned.plan, said=rules(limit=0) | {"method": {"name": name}})
         assert f"{name} decides for each class of a table anew" in said
         assert "full-domain" in said
         said = self.unmade(planned, planned.plan, "--method", name)

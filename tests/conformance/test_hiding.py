@@ -171,12 +171,13 @@ def test_every_other_model_is_tried():
 def clinic(name, *more) -> dict:
     """A policy for ``patients``, of which one column is sensitive."""
     quasi = {column: {"role": "quasi"} for column in ("age", "height", "job", "zip")}
+    models, distances = ({spec.get(key) for spec in more} for key in ("model", "distance"))
     tree = {"tree": {"lungs": ["flu", "cold", "asthma"], "skin": ["rash", "burn"], "none": ["well"]}}
     return {
         "columns": {
             **quasi,
-            "tags": {"role": "quasi", "kind": "items"},
-            "illness": {"role": "sensitive", "hierarchy": tree},
+            "tags": {"role": "quasi"} | ({"kind": "items"} if "km-anonymity" in models else {}),
+            "illness": {"role": "sensitive"} | ({"hierarchy": tree} if "hierarchical" in distances else {}),
             "who": {"role": "subject"},
         },
         "require": [{"model": "l-diversity", "l": 2, "column": "illness"}, *more],
@@ -196,8 +197,7 @@ def test_other_promises_are_refused_before_anything_is_read(name, model, setting
         return
     with pytest.raises(PolicyError) as caught:
         sudare.load_policy(given)
-    [problem] = caught.value.problems
-    assert problem.where == "method.name"
+    [problem] = [problem for problem in caught.value.problems if problem.where == "method.name"]
     assert f"{name} leaves quasi-identifiers as they are, and cannot make {model}" in problem.what
     assert "top-down" in problem.hint
     with pytest.raises(PolicyError, match=model):

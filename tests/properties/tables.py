@@ -14,6 +14,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sudare.methods import METHODS, Flag, Seconds, Share, Weight, Whole
+from sudare.policy.effects import idle
 from sudare.release import Anything, Choice, Interval, parse_cell
 
 NASTY = [
@@ -168,7 +169,28 @@ def drawn_tables(
             "subjects": draw(st.sampled_from(["per-class", "linked"])),
         },
     }
-    return Drawn(columns, types, policy)
+    return Drawn(columns, types, effective(policy))
+
+
+def effective(policy: dict[str, Any]) -> dict[str, Any]:
+    """Return a policy without the keys that have no effect in it, which would be errors."""
+    found = {problem.where for problem in idle(policy, METHODS)}
+    columns = {
+        name: {key: value for key, value in spec.items() if f"columns.{name}.{key}" not in found}
+        for name, spec in policy["columns"].items()
+    }
+    usual = {
+        "suppression": {"limit": 0.0, "records": "dropped", "unseen": "reject"},
+        "release": {"subjects": "per-class"},
+    }
+    parts = {
+        part: {key: usual[part][key] if f"{part}.{key}" in found else value for key, value in policy[part].items()}
+        for part in usual
+        if part in policy
+    }
+    method = {key: value for key, value in policy["method"].items() if f"method.{key}" not in found}
+    less = {**policy, "columns": columns, "method": method, **parts}
+    return less if less == policy else effective(less)
 
 
 def _some(allowed: Any) -> tuple[Any, ...]:
@@ -193,6 +215,7 @@ _METHODS = [
         {"name": name, key: value}
         for name, method in _CLASSES.items()
         for key, allowed in method.options.items()
+        if key not in ("items", "remainder", "beta")  # which are about item sets
         for value in _some(allowed)
     ),
 ]

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 import sudare
 from sudare.errors import PolicyUnmetError
 
+from .tables import effective
+
 many = partial(
     settings, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
@@ -23,6 +25,7 @@ ITEMS = ["a", "b", "c", "d", "é", "日本", "A 1"]
 TREE = {"low": {"ab": ["a", "b"], "c": ["c"]}, "high": {"de": ["d", "é"], "rest": ["日本", "A 1"]}}
 ABOVE = {"a": ["ab", "low"], "b": ["ab", "low"], "c": ["low"], "d": ["de", "high"], "é": ["de", "high"],
          "日本": ["rest", "high"], "A 1": ["rest", "high"]}  # fmt: skip
+
 WAYS = [{}, {"order": "global"}, {"items": "one-by-one"}, {"remainder": "close"}, {"beta": 0.4}, {"split": "widest"}]
 
 
@@ -113,7 +116,7 @@ def complex_tables(draw, *, limits=(0.0, 0.1, 0.4), orders=("class", "keep"), mi
         "suppression": {"limit": draw(st.sampled_from(limits))},
         "release": {"order": draw(st.sampled_from(orders))},
     }
-    return Complex(columns, policy)
+    return Complex(columns, effective(policy))
 
 
 def released(drawn, **more):

@@ -13,7 +13,7 @@ import sudare
 from sudare.errors import DataError, PolicyUnmetError, TargetError, UnsupportedError
 from sudare.methods import METHODS
 
-from .tables import NAMES, NASTY, unwritable
+from .tables import NAMES, NASTY, effective, unwritable
 from .test_releases import many
 
 WAYS = [
@@ -48,6 +48,7 @@ def test_nasty_values_and_names(method, cells, names, l, ending, separator, tmp_
         "require": [{"model": "l-diversity", "l": l, "column": hidden}],
         "method": method,
     }
+    policy = effective(policy)
     path = tmp_path / f"r{ending}"
     try:
         release = sudare.anonymize(data, policy, out=path)

@@ -14,7 +14,7 @@ import sudare
 from sudare.errors import PolicyUnmetError
 from sudare.methods import METHODS
 
-from .tables import drawn_tables
+from .tables import drawn_tables, effective
 from .test_releases import carried, many, plain, released
 
 masked_tables = drawn_tables(limits=(0.1, 0.25, 0.5, 1.0), records=("masked",), orders=("keep",))
@@ -129,7 +129,8 @@ def clear():
 def rules(name, limit=0.05, **more):
     require = [{"model": "k-anonymity", "k": 4}, {"model": "l-diversity", "l": 2, "column": "ill"}]
     suppression = {"limit": limit, "records": "masked"}
-    return {"columns": COLUMNS, "require": require, "method": method(name), "suppression": suppression, **more}
+    given = {"columns": COLUMNS, "require": require, "method": method(name), "suppression": suppression, **more}
+    return effective(given)
 
 
 def method(name):
@@ -173,7 +174,7 @@ def spread(ages, name, k=4, limit=0.06, records="masked"):
         "suppression": {"limit": limit, "records": records},
     }
     ill = [f"ill{number % 3}" for number in range(len(ages))]  # of two, one could have more than half
-    return sudare.anonymize(pa.table({"age": ages, "id": range(len(ages)), "ill": ill}), policy)
+    return sudare.anonymize(pa.table({"age": ages, "id": range(len(ages)), "ill": ill}), effective(policy))
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ POLICY: dict[str, Any] = {
         "disease": {"role": "sensitive"},
         "pay": {"role": "insensitive"},
         "note": {"role": "insensitive"},
-        "grade": {"role": "insensitive", "order": ["a", "b", "Fnordcode", "Zorkmid", "Wumpusage"]},
+        "grade": {"role": "insensitive"},
     },
     "require": [{"model": "k-anonymity", "k": 5}],
     "suppression": {"limit": 0.02},

@@ -177,7 +177,7 @@ def test_a_hierarchy_is_named_without_its_folder(tmp_path):
 
 def test_item_sets_that_leave_as_they_came_are_not_said_to_be_hidden():
     data = people().select(["age", "town", "drugs"])
-    columns = {"age": {"role": "quasi"}, "town": {"role": "quasi"}, "drugs": {"role": "insensitive", "kind": "items"}}
+    columns = {"age": {"role": "quasi"}, "town": {"role": "quasi"}, "drugs": {"role": "insensitive"}}
     drugs = report_on({"columns": columns, "require": [{"model": "k-anonymity", "k": 5}]}, data).figures["columns"][2]
     assert drugs["shares"] is None
     assert drugs["rare"]  # one record's item is there for everybody

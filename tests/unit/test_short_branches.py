@@ -100,7 +100,8 @@ def test_nobody_is_shown_as_what_they_are_not():
 @pytest.mark.parametrize("seed", range(3))
 def test_other_methods(name, seed):
     table = people(seed)
-    release = sudare.anonymize(table, rules(ORDERS[0], 0.1) | {"method": {"name": name}})
+    limit = 0.0 if name == "mondrian" else 0.1  # which leaves out no records
+    release = sudare.anonymize(table, rules(ORDERS[0], limit) | {"method": {"name": name}})
     jobs = table["job"].to_pylist()
     for row in release.data.to_pylist():
         assert row["job"] in PATHS[jobs[row["id"]]]

@@ -161,7 +161,8 @@ def _hierarchical(classes: Classes, column: str) -> str:
     if spec is None:
         raise DataError(Problem(column, "hierarchical distance needs a hierarchy."))
     values = classes.run(f"SELECT value_id, label FROM {whole}")
-    tree = read_tree(spec, classes.policy.folder, column, [label for _, label in values if label is not None])
+    labels, policy = [label for _, label in values if label is not None], classes.policy
+    tree = read_tree(spec, policy.folder, column, labels, anywhere=policy.allows_outside)
     leaves: dict[str, int] = {}
     for word, node in zip(classes.as_released(column, list(tree.leaves)), tree.leaves.values(), strict=True):
         if tree.parent[leaves.setdefault(word, node)] != tree.parent[node]:

@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from sudare.audit.bounds import check_events, is_nested, read_text
 from sudare.errors import HierarchyError, Problem
 from sudare.policy import HierarchySpec
 
@@ -87,10 +88,13 @@ class Tree:
         return len(self.parent) - 1
 
 
-def read_tree(spec: HierarchySpec, folder: Path, column: str, labels: Iterable[str]) -> Tree:
-    """Return the tree of a hierarchy; one made by a rule (prefixes, bands, dates) gets the given labels as leaves."""
+def read_tree(spec: HierarchySpec, folder: Path, column: str, labels: Iterable[str], *, anywhere: bool = True) -> Tree:
+    """Return the tree of a hierarchy; one made by a rule (prefixes, bands, dates) gets the given labels as leaves.
+
+    A file has to lie in the folder, unless it may be ``anywhere``.
+    """
     if spec.file is not None:
-        paths = _file_paths(folder / spec.file, spec.delimiter, column)
+        paths = _file_paths(folder / spec.file, folder, spec.delimiter, column, anywhere)
     elif spec.tree is not None:
         paths = list(_tree_paths(_below_root(spec.tree)))
     else:
@@ -103,15 +107,14 @@ def read_tree(spec: HierarchySpec, folder: Path, column: str, labels: Iterable[s
     return tree
 
 
-def _file_paths(path: Path, delimiter: str | None, column: str) -> list[list[str]]:
+def _file_paths(path: Path, folder: Path, delimiter: str | None, column: str, anywhere: bool) -> list[list[str]]:
     """Return the paths of a file from the top: lines from leaf to root, or a nested tree in YAML or JSON."""
     try:
-        text = path.read_text("utf-8-sig")
-        if path.suffix.lower() in (".yaml", ".yml", ".json"):
+        text = read_text(path, folder, column, anywhere=anywhere)
+        if is_nested(path):
+            check_events(text, _PlainLoader)
             return list(_tree_paths(_below_root(yaml.load(text, Loader=_PlainLoader))))
         rows = _rows(text, delimiter)
-    except OSError as error:
-        raise HierarchyError(Problem(column, f"its hierarchy {path} cannot be read: {error.strerror}.")) from None
     except (csv.Error, yaml.YAMLError, ValueError, RecursionError):
         raise HierarchyError(Problem(column, f"its hierarchy {path} is not well formed, or not UTF-8.")) from None
     if not rows:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import stat
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -74,7 +75,10 @@ def _open_file(path: Path, policy: Policy) -> Release:
         allowed = ", ".join((*TEXT_SUFFIXES, ".parquet", *ARROW_SUFFIXES))
         if path.exists():
             raise DataError(Problem(str(path), f"is not a kind of file the audit reads. Allowed: {allowed}."))
-    if path.stat().st_size == 0:
+    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise DataError(Problem(str(path), "is not a regular file.", "copy the release into a file."))
+    if facts.st_size == 0:
         raise DataError(Problem(str(path), "is empty."))
     text = suffix in TEXT_SUFFIXES
     look = SecondLook(path, text)

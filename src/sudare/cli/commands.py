@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sudare import __version__
+from sudare.cli.hierarchies import generate_app, hierarchy_app
+from sudare.cli.options import (
+    DataArgument,
+    EngineOption,
+    JsonOption,
+    MasterOption,
+    MemoryOption,
+    OutOption,
+    OutsideOption,
+    PolicyOption,
+    QuietOption,
+    given,
+)
 from sudare.cli.running import check_new, progress, reporting, say, stop_was_heard, write_new
 from sudare.cli.showing import (
     show_calibration,
@@ -21,6 +34,9 @@ from sudare.cli.showing import (
     show_warnings,
 )
 
+if TYPE_CHECKING:
+    from sudare.policy import Policy
+
 app = typer.Typer(
     name="sudare",
     help="Make a table about people safe to hand over, as useful as it can be, and proven so.",
@@ -29,29 +45,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a traceback with local variables would show data
     rich_markup_mode=None,
 )
-hierarchy_app = typer.Typer(help="Look at hierarchies.", no_args_is_help=True)
 app.add_typer(hierarchy_app, name="hierarchy")
-generate_app = typer.Typer(help="Make up data to try sudare on.", no_args_is_help=True)
 app.add_typer(generate_app, name="generate")
-
-DataArgument = Annotated[
-    str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file, or a table: postgresql://...#t, f.duckdb#t.")
-]
-PolicyOption = Annotated[Path, typer.Option("--policy", "-p", help="The policy (YAML or JSON).")]
-OutOption = Annotated[
-    str, typer.Option("--out", "-o", help="The release: CSV, Parquet or Arrow, by its ending; or a table, as for DATA.")
-]
-MemoryOption = Annotated[
-    str | None, typer.Option("--memory", help="Use about this much, such as 4GiB; files hold the rest.")
-]
-EngineOption = Annotated[
-    str | None, typer.Option("--engine", help="spark: work there; DATA is then Parquet or a table of Spark.")
-]
-MasterOption = Annotated[
-    str | None, typer.Option("--master", help="Where Spark is, such as spark://host:7077; else as it is configured.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
 
 def _version(wanted: bool) -> None:
@@ -107,6 +102,7 @@ def anonymize(
     plan: Annotated[
         Path | None, typer.Option("--plan", help="Save the levels that were found here, for `sudare apply`.")
     ] = None,
+    outside: OutsideOption = False,
     engine: EngineOption = None,
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -117,12 +113,13 @@ def anonymize(
         from sudare import api
 
         if plan is not None:
-            api.check_plan(policy, method, plan)
-            _check_apart(plan, data, policy, out)
+            api.check_plan(given(policy, outside), method, plan)
+            _check_apart(plan, data, given(policy, outside), out)
         with progress(quiet or as_json) as listener:
             release = api.anonymize(
-                data, policy, out=out, method=method, memory=memory, progress=listener, engine=engine, master=master
-            )
+                data, given(policy, outside), out=out, method=method, memory=memory, progress=listener, engine=engine,
+                master=master,
+            )  # fmt: skip
         if plan is not None and release.plan is not None:
             release.plan.save(plan)
         if as_json:
@@ -166,6 +163,7 @@ def explore(
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw the lattice around the best into this SVG file.")
     ] = None,
+    outside: OutsideOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -177,7 +175,9 @@ def explore(
         if picture is not None:
             check_new(picture)
         with progress(quiet or as_json) as listener:
-            found = api.explore(data, policy, loss=loss, best=best, time_limit=time_limit, progress=listener).to_dict()
+            found = api.explore(
+                data, given(policy, outside), loss=loss, best=best, time_limit=time_limit, progress=listener
+            ).to_dict()
         if picture is not None:
             write_new(picture, lattice_picture(found))
         if as_json:
@@ -197,6 +197,7 @@ def calibrate(
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw the figures against p into this SVG file.")
     ] = None,
+    outside: OutsideOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -208,7 +209,7 @@ def calibrate(
         if picture is not None:
             check_new(picture)
         with progress(quiet or as_json) as listener:
-            found = api.calibrate(policy, data, records=records, progress=listener)
+            found = api.calibrate(given(policy, outside), data, records=records, progress=listener)
         if picture is not None:
             write_new(picture, calibration_picture(found.to_dict(curves=True)))
         if as_json:
@@ -238,6 +239,7 @@ def compare(
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw privacy against utility into this SVG file.")
     ] = None,
+    outside: OutsideOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -252,8 +254,8 @@ def compare(
         asked = None if methods is None else [name.strip() for name in methods.split(",")]
         with progress(quiet or as_json) as listener:
             compared = api.compare(
-                data, policy, methods=asked, sweep=parse_sweep(sweep) if sweep else None, target=target, folds=folds,
-                queries=queries, time_limit=time_limit, progress=listener,
+                data, given(policy, outside), methods=asked, sweep=parse_sweep(sweep) if sweep else None,
+                target=target, folds=folds, queries=queries, time_limit=time_limit, progress=listener,
             )  # fmt: skip
             stop_was_heard()  # what was finished by then is shown
         found = compared.to_dict(costs=True)
@@ -293,6 +295,7 @@ def risk(
         int, typer.Option("--most-columns", help="Combinations of up to so many columns are looked at.")
     ] = 3,
     model: Annotated[bool, typer.Option("--model", help="Infer by a classifier, too (needs scikit-learn).")] = False,
+    outside: OutsideOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -303,8 +306,8 @@ def risk(
         known = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
         with progress(quiet or as_json) as listener:
             found = api.risk(
-                data, policy, release=release, population=population, fraction=fraction, columns=known, target=target,
-                most_columns=most_columns, model=model, progress=listener,
+                data, given(policy, outside), release=release, population=population, fraction=fraction,
+                columns=known, target=target, most_columns=most_columns, model=model, progress=listener,
             )  # fmt: skip
         if as_json:
             say(json.dumps(found.to_dict(), ensure_ascii=False))
@@ -322,6 +325,7 @@ def audit(
     other_policy: Annotated[
         bool, typer.Option("--other-policy", help="It may have been made under another policy.")
     ] = False,
+    outside: OutsideOption = False,
     engine: EngineOption = None,
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -333,7 +337,7 @@ def audit(
 
         with progress(quiet or as_json) as listener:
             report = api.audit(
-                release, policy, method=method, other_policy=other_policy,
+                release, given(policy, outside), method=method, other_policy=other_policy,
                 progress=lambda step: listener(step, 0, 0), engine=engine, master=master,
             )  # fmt: skip
         if as_json:
@@ -356,6 +360,7 @@ def report(
     data: Annotated[str, typer.Option("--data", help="What it was made of: a file, or a table.")],
     policy: PolicyOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="The report, an HTML file.")],
+    outside: OutsideOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -364,7 +369,7 @@ def report(
         from sudare import api
 
         with progress(quiet or as_json) as listener:
-            made = api.report(release, data, policy, out=out, progress=listener)
+            made = api.report(release, data, given(policy, outside), out=out, progress=listener)
         if as_json:
             say(json.dumps({"report": str(out)} | dict(made.figures), ensure_ascii=False))
         elif not quiet:
@@ -396,6 +401,7 @@ def estimate(
     ] = None,
     picture: Annotated[Path | None, typer.Option("--picture", help="Draw the estimates here, as SVG.")] = None,
     lines: Annotated[int, typer.Option("--lines", min=1, help="How many lines to print at the most.")] = 60,
+    outside: OutsideOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -407,8 +413,8 @@ def estimate(
             check_new(picture)
         with progress(quiet or as_json) as listener:
             found = api.estimate(
-                release, of=of, by=by or (), where=where, estimator=estimator, eps=eps, level=level, policy=policy,
-                progress=listener,
+                release, of=of, by=by or (), where=where, estimator=estimator, eps=eps, level=level,
+                policy=None if policy is None else given(policy, outside), progress=listener,
             )  # fmt: skip
         if picture is not None:
             from sudare.report import estimate_picture
@@ -420,83 +426,18 @@ def estimate(
             show_estimates(found.to_dict(lines), len(found))
 
 
-@hierarchy_app.command("show")
-def hierarchy_show(
-    file: Annotated[Path, typer.Argument(help="A hierarchy: leaf-to-root CSV, or nested YAML.")],
-    delimiter: Annotated[str | None, typer.Option(help="The delimiter of a CSV file; else it is told.")] = None,
-    lines: Annotated[int, typer.Option(min=1, help="How many lines to print at the most.")] = 60,
-    as_json: JsonOption = False,
-) -> None:
-    """Print the levels of a hierarchy as a tree."""
-    with reporting(as_json):
-        from sudare import hierarchies
-        from sudare.errors import ParameterError, Problem
-
-        if delimiter is not None and len(delimiter) != 1:
-            raise ParameterError(Problem("--delimiter", f"is one character; got {len(delimiter)}."))
-        tree = hierarchies.load(file, delimiter)
-        if as_json:
-            names = hierarchies.level_names(tree)
-            levels = [
-                {"name": name, "labels": count} for name, count in zip(names, hierarchies.levels(tree), strict=True)
-            ]
-            say(json.dumps({"levels": levels, "leaves": len(tree.leaves)}, ensure_ascii=False))
-        else:
-            say(hierarchies.show(tree, max_lines=lines))
-
-
-@hierarchy_app.command("gaps")
-def hierarchy_gaps(
-    data: DataArgument,
-    policy: PolicyOption,
-    column: Annotated[str, typer.Option(help="The column whose hierarchy is incomplete.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to list the values (only you can read it).")],
-    as_json: JsonOption = False,
-) -> None:
-    """List the values of a column that its hierarchy lacks, into a private file."""
-    with reporting(as_json):
-        from sudare import api
-
-        gaps = api.hierarchy_gaps(data, policy, column)
-        write_new(out, "".join(f"{value}\n" for value in gaps), private=True)
-        say(
-            json.dumps({"gaps": len(gaps), "path": str(out)})
-            if as_json
-            else f"{len(gaps)} values of '{column}' are not in its hierarchy; they are listed in {out}."
-        )
-
-
-@generate_app.command("claims")
-def generate_claims(
-    rows: Annotated[int, typer.Option("--rows", "-n", help="How many claims.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write them: a new Parquet file.")],
-    seed: Annotated[int, typer.Option(help="Another seed gives other claims, the same one the same.")] = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
-    """Make up medical claims, as many as wanted, in bounded memory. No person stands behind them."""
-    with reporting(as_json):
-        from sudare.datasets.claims import write_claims
-
-        with progress(quiet or as_json) as listener:
-            write_claims(out, rows, seed, listener)
-        if as_json:
-            say(json.dumps({"path": str(out), "rows": rows, "seed": seed}, ensure_ascii=False))
-        elif not quiet:
-            say(f"{out}: {rows} synthetic claims, seed {seed}.")
-
-
-def _check_apart(plan: Path, data: str, policy: Path, out: str) -> None:
+def _check_apart(plan: Path, data: str, policy: Policy, out: str) -> None:
     """Raise if a plan cannot be written, or would be over what it is made of, or over the release."""
-    from sudare import api
     from sudare.plan import check_room
     from sudare.release import certificate_path
 
-    given = api.load_policy(policy)
-    trees = [spec.hierarchy.file for spec in given.columns.values() if spec.hierarchy is not None]
+    trees = [spec.hierarchy.file for spec in policy.columns.values() if spec.hierarchy is not None]
     taken = {
         "is the source itself.": [Path(data)],
-        "is part of the policy.": [policy, *(given.folder / file for file in trees if file is not None)],
+        "is part of the policy.": [
+            *([] if policy.file is None else [policy.file]),
+            *(policy.folder / file for file in trees if file is not None),
+        ],
         "is where the release is to be.": [Path(out)],
         "is where the certificate is to be.": [certificate_path(Path(out))],
     }

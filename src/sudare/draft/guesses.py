@@ -212,6 +212,8 @@ def _guess_quasi(says: NameSays, facts: Facts) -> Guess:
 
 def _with_kind(role: Role, why: str, says: NameSays, facts: Facts) -> Guess:
     """Add how the values generalize, and why so where that is not plain."""
+    if role == "sensitive" and facts.distinct < 2:
+        return Guess(role, why)  # no promise can be about it, and a kind would have no effect
     codes = facts.digits and (says.postal or (facts.shape == "text" and not facts.hyphen))
     if role == "quasi" and codes and not facts.date_text and facts.distinct > 1:
         lengths = (facts.digits, facts.hyphen, 2) if facts.hyphen > 2 else _PREFIXES[facts.digits]

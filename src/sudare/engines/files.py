@@ -132,6 +132,8 @@ def existing_kind(path: Path) -> str:
         raise DataError(Problem(str(path), f"cannot be read: {error.strerror}.")) from None
     if stat.S_ISDIR(facts.st_mode):
         raise DataError(Problem(str(path), "is a folder.", "name one file."))
+    if not stat.S_ISREG(facts.st_mode):  # a pipe would be waited for, a device never ends
+        raise DataError(Problem(str(path), "is not a regular file.", "write the table to a file first."))
     if facts.st_size == 0:
         raise DataError(Problem(path.name, "is empty."))
     return kind

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from sudare.bounded import MIB, Bounded, BoundsError, UnreadableError, content
 from sudare.errors import HierarchyError, Problem
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
 from sudare.hierarchies.rows import Rows
@@ -20,6 +21,9 @@ from sudare.hierarchies.rows import Rows
 _DELIMITERS = (";", "\t", ",")
 _SAMPLE = 5000
 """So many lines decide which delimiter a file has."""
+
+LARGEST, LARGEST_TREE = 1024 * MIB, 64 * MIB
+"""The file of a hierarchy, in bytes: as CSV, and as a nested tree in YAML or JSON."""
 
 _DEEPEST = 64
 """A tree that nests deeper than this is a mistake, or a YAML alias that holds itself."""
@@ -72,20 +76,23 @@ def read_rows(path: Path, delimiter: str | None, where: str) -> Rows:
     """Read the rows of a file without asking whether they form a tree; ``where`` names the file in messages."""
     if path.suffix.lower() not in (".yaml", ".yml", ".json"):
         return _csv_rows(path, delimiter, where)
-    content = _content(path, where)
+    text = _text(path, where, LARGEST_TREE)
     try:
         # Every scalar stays the text it was: 007 keeps its zeros, and Norway's NO is no falsehood.
-        nested = yaml.load(content, Loader=_TextLoader)
+        nested = yaml.load(text, Loader=_TextLoader)
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f" near line {mark.line + 1}" if mark else ""
-        what = str(error) if isinstance(error, _RepeatedKeyError) else "is not well-formed YAML"
+        what = str(error) if isinstance(error, _RepeatedKeyError | BoundsError) else "is not well-formed YAML"
         raise HierarchyError(Problem(where, f"{what}{place}.")) from None
-    return tree_rows(nested, where)
+    return tree_rows(nested, where, named=False)
 
 
-def tree_rows(nested: Any, where: str) -> Rows:
-    """Turn a nested tree into rows from leaf to root; raises all that is wrong with its form."""
+def tree_rows(nested: Any, where: str, *, named: bool = True) -> Rows:
+    """Turn a nested tree into rows from leaf to root; raises all that is wrong with its form.
+
+    Labels are ``named`` in messages only where they stand in the policy itself: a file may be any file.
+    """
     if not isinstance(nested, Mapping | list) or not nested:
         raise HierarchyError(Problem(where, "a tree is a mapping or a list, and not an empty one."))
     root = ROOT
@@ -94,41 +101,41 @@ def tree_rows(nested: Any, where: str) -> Rows:
         (only,) = nested
         if isinstance(nested[only], Mapping | list):
             root, nested = _label(only, where, problems), nested[only]
-    rows = list(_walk(nested, (root,), where, problems))
+    rows = list(_walk(nested, (root,), where, problems, named))
     if problems:
         raise HierarchyError(dict.fromkeys(problems))
-    return Rows.of(rows)
+    return Rows.of(rows) if named else Rows.of(rows, range(1, len(rows) + 1), unit="leaf")
 
 
 def _csv_rows(path: Path, delimiter: str | None, where: str) -> Rows:
-    content = _content(path, where)
+    text = _text(path, where, LARGEST)
     if delimiter is None:
-        delimiter = max(_DELIMITERS, key=lambda mark: _consistency(*_parsed(content, mark, _SAMPLE)))
-    rows, lines, flaw = _parsed(content, delimiter)
+        delimiter = max(_DELIMITERS, key=lambda mark: _consistency(*_parsed(text, mark, _SAMPLE)))
+    rows, lines, flaw = _parsed(text, delimiter)
     if flaw:
         raise HierarchyError(Problem(where, flaw, "write a quotation mark inside a quoted field twice."))
     return Rows.of(rows, lines)
 
 
-def _content(path: Path, where: str) -> str:
+def _text(path: Path, where: str, most: int) -> str:
     try:
-        content = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
+        text = content(path, most).decode("utf-8-sig")
+    except UnreadableError as error:
+        if not error.absent:
+            raise HierarchyError(Problem(where, error.what, error.hint)) from None
         hint = "" if path.is_absolute() else "a relative path starts from the folder of the policy's file."
         raise HierarchyError(Problem(where, f"there is no such file: {path}.", hint)) from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise HierarchyError(Problem(where, f"is not UTF-8 (line {line:,}).", "save the file as UTF-8.")) from None
-    except OSError as error:
-        raise HierarchyError(Problem(where, f"cannot be read: {error.strerror}.")) from None
-    if not content.strip():
+    if not text.strip():
         raise HierarchyError(Problem(where, "the file is empty.", "write a line leaf;group;* for every value."))
-    return content
+    return text
 
 
-def _parsed(content: str, delimiter: str, most: int | None = None) -> tuple[list[list[str]], list[int], str]:
+def _parsed(text: str, delimiter: str, most: int | None = None) -> tuple[list[list[str]], list[int], str]:
     """Return rows (the first ``most`` of them) and their lines, and what kept the rest from being read."""
-    reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows, lines = [], []
     try:
         for row in islice(reader, most):
@@ -146,26 +153,28 @@ def _consistency(rows: list[list[str]], _: list[int], flaw: str) -> tuple[bool, 
     return not flaw, agreeing / len(rows) if length > 1 else 0.0, len({row[-1] for row in rows}) == 1
 
 
-def _walk(nested: Any, above: tuple[str, ...], where: str, problems: list[Problem]) -> Iterator[tuple[str, ...]]:
+def _walk(
+    nested: Any, above: tuple[str, ...], where: str, problems: list[Problem], named: bool
+) -> Iterator[tuple[str, ...]]:
     """Give the chain of every leaf; ``above`` are the labels over it, the nearest first."""
-    place = " > ".join(reversed(above))
+    place = f"'{' > '.join(reversed(above))}'" if named else "a group"
     if len(above) > _DEEPEST:
         problems.append(Problem(where, f"the tree nests deeper than {_DEEPEST} levels."))
     elif isinstance(nested, Mapping | list) and not nested:
-        problems.append(Problem(where, f"'{place}' has nothing below it.", "name its leaves, or leave the value out."))
+        problems.append(Problem(where, f"{place} has nothing below it.", "name its leaves, or leave the value out."))
     elif isinstance(nested, Mapping):
         for key, below in nested.items():
             chain = (_label(key, where, problems), *above)
             if below is None:
                 yield chain
             else:
-                yield from _walk(below, chain, where, problems)
+                yield from _walk(below, chain, where, problems, named)
     elif isinstance(nested, list):
         for entry in nested:
             if isinstance(entry, Mapping) and entry:
-                yield from _walk(entry, above, where, problems)
+                yield from _walk(entry, above, where, problems, named)
             elif isinstance(entry, Mapping | list):
-                problems.append(Problem(where, f"below '{place}' a list holds a nameless group.", "name the group."))
+                problems.append(Problem(where, f"below {place} a list holds a nameless group.", "name the group."))
             else:
                 yield (_label(entry, where, problems), *above)
     else:
@@ -186,7 +195,7 @@ class _RepeatedKeyError(yaml.YAMLError):
     """A mapping names one key twice; YAML would silently keep the last."""
 
 
-class _TextLoader(yaml.BaseLoader):
+class _TextLoader(Bounded, yaml.BaseLoader):
     def construct_scalar(self, node: yaml.ScalarNode) -> Any:
         if node.style is None and node.value in ("", "~", "null"):
             return None
@@ -198,6 +207,6 @@ class _TextLoader(yaml.BaseLoader):
             if not isinstance(key, yaml.ScalarNode):
                 continue
             if key.value in seen:
-                raise _RepeatedKeyError(f"names '{key.value}' twice near line {key.start_mark.line + 1:,}")
+                raise _RepeatedKeyError(f"names a label twice near line {key.start_mark.line + 1:,}")
             seen.add(key.value)
         return super().construct_mapping(node, deep)

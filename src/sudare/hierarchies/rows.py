@@ -22,19 +22,21 @@ _NAMED = 5
 class Rows:
     """Chains of labels from leaf to root, all rows one after the other in ``flat``.
 
-    ``lengths`` says how many labels each row has, ``lines`` where it stands in its file (None for a tree).
+    ``lengths`` says how many labels each row has, ``lines`` where it stands in its file, counted in ``unit`` (None for
+    a tree that stands in the policy). Labels are named in messages only if there are no lines: a file may be any file.
     """
 
     flat: pa.Array
     lengths: NDArray[np.int64]
     lines: NDArray[np.int64] | None = None
+    unit: str = "line"
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[str]], lines: Sequence[int] | None = None) -> Rows:
+    def of(cls, rows: Sequence[Sequence[str]], lines: Sequence[int] | None = None, unit: str = "line") -> Rows:
         """Gather rows of labels, and the lines they stand on."""
         flat = pa.array([label for row in rows for label in row], TEXT)
         lengths = np.fromiter((len(row) for row in rows), np.int64, len(rows))
-        return cls(flat, lengths, None if lines is None else np.asarray(lines, dtype=np.int64))
+        return cls(flat, lengths, None if lines is None else np.asarray(lines, dtype=np.int64), unit)
 
     @property
     def starts(self) -> NDArray[np.int64]:
@@ -89,7 +91,7 @@ class Rows:
         kept = np.ones(len(self.lengths), dtype=np.bool_)
         kept[rows] = False
         flat = self.flat.filter(pa.array(np.repeat(kept, self.lengths)))
-        return Rows(flat, self.lengths[kept], None if self.lines is None else self.lines[kept])
+        return Rows(flat, self.lengths[kept], None if self.lines is None else self.lines[kept], self.unit)
 
     def _one_level(self) -> Iterable[tuple[str, str]]:
         if len(self.lengths) and self.lengths.max() == 1:
@@ -112,7 +114,7 @@ class Rows:
         roots, first, count = np.unique(top, return_index=True, return_counts=True)
         if len(roots) > 1:
             named = [
-                f"'{labels[roots[i]]}'{self._on(np.flatnonzero(top == roots[i]))}"
+                f"{self._called('', labels[roots[i]], 'one')}{self._on(np.flatnonzero(top == roots[i]))}"
                 for i in np.lexsort((first, -count))[:_NAMED]
             ]
             yield (
@@ -123,7 +125,8 @@ class Rows:
         below = self._edges(codes, row)
         again = below[codes[below] == roots[0]] if len(roots) else below
         if len(again):
-            yield f"the root '{labels[roots[0]]}' stands below another label{self._on(np.unique(row[again]))}.", ""
+            root = self._called("the root", labels[roots[0]])
+            yield f"{root} stands below another label{self._on(np.unique(row[again]))}.", ""
 
     def _parents(
         self, labels: list[str], codes: NDArray[np.int64], row: NDArray[np.int64]
@@ -138,9 +141,10 @@ class Rows:
             offenders = several[is_leaf[several] == wanted]
             for child in offenders[:_NAMED]:
                 at = below[np.sort(first[children == child])]
-                above = [f"'{labels[codes[place + 1]]}'{self._on(row[[place]])}" for place in at]
+                above = [f"{self._called('', labels[codes[place + 1]], 'one')}{self._on(row[[place]])}" for place in at]
+                called = self._called(f"the {kind}", labels[child], f"a {kind}")
                 yield (
-                    f"the {kind} '{labels[child]}' has {len(at)} parents: {_listed(above[:_NAMED], len(above))}.",
+                    f"{called} has {len(at)} parents: {_listed(above[:_NAMED], len(above))}.",
                     "" if wanted else "two groups need two names, also on different branches.",
                 )
             if len(offenders) > _NAMED:
@@ -154,9 +158,9 @@ class Rows:
         inner, at = np.unique(codes[below + 1], return_index=True)
         both, one, two = np.intersect1d(leaves, inner, assume_unique=True, return_indices=True)
         for code, i, j in list(zip(both, one, two, strict=True))[:_NAMED]:
+            called = self._called("", labels[code], "a label")
             yield (
-                f"'{labels[code]}' is a leaf{self._on(leaf_row[[i]])} and a group over others"
-                f"{self._on(row[below[at[[j]]]])}.",
+                f"{called} is a leaf{self._on(leaf_row[[i]])} and a group over others{self._on(row[below[at[[j]]]])}.",
                 "a release could not tell the two apart: give the group another name.",
             )
         if len(both) > _NAMED:
@@ -175,17 +179,23 @@ class Rows:
             crowded = np.bincount(parent, minlength=len(labels)) > 1
             for code in child[(child == parent) & crowded[parent]][:_NAMED]:
                 rows = np.flatnonzero((grid[:, level] == code) & (grid[:, level + 1] == code))
+                called = self._called("the group", labels[code], "a group")
                 yield (
-                    f"the group '{labels[code]}' is its own parent{self._on(rows)}, but has other children too.",
+                    f"{called} is its own parent{self._on(rows)}, but has other children too.",
                     "fill a shorter branch by repeating its leaf, as in Other;Other;*, not the group.",
                 )
+
+    def _called(self, what: str, label: str, unnamed: str = "") -> str:
+        """Name a label, or say only what it is where it stands in a file."""
+        return f"{what} '{label}'".strip() if self.lines is None else unnamed or what
 
     def _on(self, rows: NDArray[np.int64]) -> str:
         """Say on which lines some rows stand; nothing where there are no lines."""
         if self.lines is None:
             return ""
         shown = [f"{line:,}" for line in self.lines[rows[:_NAMED]]]
-        return f" (line{'s' if len(rows) > 1 else ''} {_listed(shown, len(rows))})"
+        several = {"line": "lines", "leaf": "leaves"}[self.unit] if len(rows) > 1 else self.unit
+        return f" ({several} {_listed(shown, len(rows))})"
 
     def _leaves_on(self, rows: NDArray[np.int64]) -> str:
         count = f"{len(rows):,} {'leaf' if len(rows) == 1 else 'leaves'}"

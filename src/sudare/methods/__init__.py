@@ -6,12 +6,13 @@ decides: it knows nothing of files, rendering or reports. ``METHODS`` names them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from sudare.errors import Problem, did_you_mean
+from sudare.methods.effects import Beside, idle_options
 from sudare.methods.options import (
     ByColumn,
     ColumnGroups,
@@ -46,7 +47,8 @@ class Method:
     ``needs`` is a model that the policy has to ask for. ``recodes_globally`` says that each value shows the same
     everywhere, so that the decision can be saved as a plan. ``leaves_quasi`` says that quasi-identifiers leave as they
     came, and sensitive values are hidden, or that values are perturbed. ``makes`` are the models that it can keep, all
-    but those of a mechanism if it says nothing.
+    but those of a mechanism if it says nothing. ``heeds`` is what it looks at besides: of quasi-identifiers their kind,
+    hierarchy, order and weight; the limit of suppression; and how sets of sensitive values are separated.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Method:
     recodes_globally: bool = False
     leaves_quasi: bool = False
     makes: tuple[str, ...] | None = None
+    heeds: tuple[str, ...] = ("kind", "hierarchy", "weight")
 
     @property
     def perturbs(self) -> bool:
@@ -110,6 +113,16 @@ class Method:
             else:
                 problems += self._wrong_column(key, name, allowed, roles)
         return problems
+
+    def idle(
+        self,
+        options: Mapping[str, Any],
+        columns: Mapping[str, Mapping[str, Any]],
+        promises: Sequence[Mapping[str, Any]],
+        free: Collection[str],
+    ) -> list[Problem]:
+        """Return the options that have no effect in a policy; ``free`` are the item sets that no class is by."""
+        return list(idle_options(self.name, Beside(options, columns, promises, free)))
 
     def _unable(self, models: Collection[str]) -> list[Problem]:
         """Return that this method cannot keep some models, in one problem."""
@@ -172,6 +185,7 @@ _LEVELS: Mapping[str, Any] = {
         "time_limit": Seconds(),
     },
     "recodes_globally": True,
+    "heeds": ("kind", "hierarchy", "weight", "suppression"),
 }
 
 _DRAWN = ("quasi", "sensitive")
@@ -193,6 +207,7 @@ METHODS: dict[str, Method] = {
             **_BLIND,
         },
         item_sets=True,
+        heeds=("kind", "hierarchy", "weight", "suppression"),
     ),
     "mondrian": Method(
         "mondrian",
@@ -200,6 +215,7 @@ METHODS: dict[str, Method] = {
         "mondrian",
         "mondrian",
         {"polish": Flag(), **_BLIND},
+        heeds=("kind", "hierarchy", "weight", "order"),
     ),
     "l-clustering": Method(
         "l-clustering",
@@ -225,6 +241,7 @@ METHODS: dict[str, Method] = {
         needs="l-diversity",
         leaves_quasi=True,
         makes=("l-diversity",),
+        heeds=("sets",),
     ),
     "anatomy": Method(
         "anatomy",
@@ -234,6 +251,7 @@ METHODS: dict[str, Method] = {
         needs="l-diversity",
         leaves_quasi=True,
         makes=("l-diversity",),
+        heeds=(),
     ),
     "pram": Method(
         "pram",
@@ -251,6 +269,7 @@ METHODS: dict[str, Method] = {
         },
         leaves_quasi=True,
         makes=OF_MECHANISMS,
+        heeds=("kind",),
     ),
     "tds": Method(
         "tds",
@@ -264,6 +283,7 @@ METHODS: dict[str, Method] = {
             "search": ("greedy", "beam"),
             "width": Whole(2, 64),
         },
+        heeds=("kind", "hierarchy"),
     ),
     "full-domain": Method("full-domain", "one level of its hierarchy for each column, with the least loss", **_LEVELS),
     "incognito": Method("incognito", "full-domain generalization under k-anonymity", needs="k-anonymity", **_LEVELS),

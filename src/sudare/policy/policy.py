@@ -12,7 +12,9 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
+from sudare.bounded import MIB, Bounded, BoundsError, UnreadableError, content, out_of_bounds
 from sudare.errors import PolicyError, Problem
+from sudare.policy.effects import idle
 from sudare.policy.problems import method_problems, problem, roughly_unfit, unfit
 from sudare.policy.vocabulary import (
     ColumnSpec,
@@ -26,6 +28,9 @@ from sudare.policy.vocabulary import (
     SuppressionSpec,
 )
 
+LARGEST = 2 * MIB
+"""A policy's file, in bytes; a hierarchy that is larger has a file of its own."""
+
 
 class Policy(Part):
     """A whole policy. ``columns`` keeps the order of the file; a column it does not name is never released."""
@@ -38,13 +43,25 @@ class Policy(Part):
     release: ReleaseSpec = ReleaseSpec()
     source: SourceSpec = SourceSpec()
 
+    _file: Path | None = PrivateAttr(default=None)
     _folder: Path = PrivateAttr(default=Path())
+    _outside: bool = PrivateAttr(default=True)
     _sha256: str = PrivateAttr(default="")
 
     @property
     def folder(self) -> Path:
         """Where relative paths in the policy start from: the folder of its file, or the working folder."""
         return self._folder
+
+    @property
+    def file(self) -> Path | None:
+        """The file that the policy came from, if it came from one."""
+        return self._file
+
+    @property
+    def allows_outside(self) -> bool:
+        """Whether hierarchies may lie outside of the folder."""
+        return self._outside
 
     @property
     def sha256(self) -> str:
@@ -138,22 +155,26 @@ class Policy(Part):
         return policy
 
     @classmethod
-    def load(cls, path: str | Path, **checks: Any) -> Policy:
-        """Read a policy from a YAML or JSON file; see :meth:`parse` for ``checks``."""
+    def load(cls, path: str | Path, *, allow_outside: bool = False, **checks: Any) -> Policy:
+        """Read a policy from a YAML or JSON file; see :meth:`parse` for ``checks``.
+
+        Hierarchies that it names have to lie in the folder of that file, or below it, unless ``allow_outside`` says
+        that they may be anywhere.
+        """
         path = Path(path)
+        kind = "JSON" if path.suffix.lower() == ".json" else "YAML"
         try:
-            raw = path.read_bytes()
+            raw = content(path, LARGEST)
             text = raw.decode("utf-8-sig")
-            kind = "JSON" if path.suffix.lower() == ".json" else "YAML"
             data = json.loads(text, object_pairs_hook=_unique) if kind == "JSON" else yaml.load(text, _StrictLoader)
-        except FileNotFoundError:
-            raise PolicyError(Problem(str(path), "there is no such file.")) from None
-        except OSError as error:
-            raise PolicyError(Problem(str(path), f"cannot be read: {error.strerror}.")) from None
+        except UnreadableError as error:
+            raise PolicyError(Problem(str(path), error.what, error.hint)) from None
         except UnicodeDecodeError:
             raise PolicyError(Problem(str(path), "is not UTF-8 text.", "save the policy as UTF-8.")) from None
         except _DuplicateKeyError as error:
             raise PolicyError(Problem(str(path), f"names {error} twice.")) from None
+        except BoundsError as error:
+            raise PolicyError(Problem(str(path), f"{error}.")) from None
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             mark = getattr(error, "problem_mark", None)
             place = f" near line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -161,22 +182,40 @@ class Policy(Part):
                 place = f" near line {error.lineno}, column {error.colno}"
             raise PolicyError(Problem(str(path), f"is not well-formed {kind}{place}.")) from None
         policy = cls.parse(data, **checks)
-        policy._folder = path.parent
+        policy._file, policy._folder = path, path.parent
         policy._sha256 = hashlib.sha256(raw).hexdigest()
+        return policy if allow_outside else policy.inside()
+
+    def inside(self) -> Policy:
+        """Return the policy, if the hierarchies that it names lie in its folder; raise those that do not."""
+        problems = []
+        for name, spec in self.columns.items():
+            file = None if spec.hierarchy is None else spec.hierarchy.file
+            if file is not None and not _lies_in(self._folder, file):
+                what = f"its file lies outside of the folder of the policy: {file}."
+                hint = "copy it there, or allow it: --allow-outside, in Python load_policy(..., allow_outside=True)."
+                problems.append(Problem(f"columns.{name}.hierarchy", what, hint))
+        if problems:
+            raise PolicyError(problems)
+        policy = self.model_copy()
+        policy._outside = False
         return policy
 
     @classmethod
-    def parse(cls, data: Any, *, methods: Mapping[str, Any] | None = None) -> Policy:
+    def parse(cls, data: Any, *, methods: Mapping[str, Any] | None = None, stored: bool = False) -> Policy:
         """Make a policy of a mapping, or raise one error that lists everything wrong with it.
 
         ``methods`` is the registry of methods; with it, the ``method`` part is checked in the same pass (the caller
-        knows the methods, this module does not).
+        knows the methods, this module does not). Of a policy that is ``stored``, in a plan, keys without an effect are
+        let pass: an earlier version may have stored them, and nobody can edit them.
         """
         if isinstance(data, Policy):
             return data
         if not isinstance(data, Mapping):
             what = "a policy is a mapping with the keys version, columns and require."
             raise PolicyError(what, hint="see `sudare init`.")
+        if too_much := out_of_bounds(data):
+            raise PolicyError(f"the policy {too_much}.")
         problems: list[Problem] = []
         policy: Policy | None = None
         try:
@@ -185,9 +224,20 @@ class Policy(Part):
             problems += [problem(details, list(cls.model_fields)) for details in error.errors()]
         problems += unfit(policy) if policy else roughly_unfit(data)
         problems += method_problems(data, methods)
+        if not stored:
+            told = {known.where for known in problems}  # of a key that is wrong in itself this is enough
+            problems += [found for found in idle(data, methods) if found.where not in told]
         if problems or policy is None:
             raise PolicyError(dict.fromkeys(problems))
         return policy
+
+
+def _lies_in(folder: Path, file: str) -> bool:
+    """Say whether a file is in a folder or below it, wherever links lead to."""
+    try:
+        return (folder / file).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # links in a circle, or no name of a file
+        return False
 
 
 def _canonical(part: Any) -> str:
@@ -232,8 +282,10 @@ def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
     return dict(pairs)
 
 
-class _StrictLoader(yaml.SafeLoader):
-    """YAML as it is safe to read, with repeated keys refused."""
+class _StrictLoader(Bounded, yaml.SafeLoader):
+    """YAML as it is safe to read, within bounds, with repeated keys refused."""
+
+    most_nodes = 100_000
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]

@@ -25,6 +25,9 @@ from sudare.policy.vocabulary import (
 if TYPE_CHECKING:
     from sudare.policy.policy import Policy
 
+_SHOWN = 80
+"""As many characters of what was given are shown."""
+
 
 def problem(details: Any, keys: list[str]) -> Problem:
     """Turn one pydantic error into our own form, with the nearest allowed word; ``keys`` are those of a policy."""
@@ -33,9 +36,9 @@ def problem(details: Any, keys: list[str]) -> Problem:
     if len(path) > 2 and path[0] == "require" and path[2] in MODEL_NAMES:
         del path[2]  # the union's tag is not a key of the policy
     where = ".".join(path)
-    shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
+    shown = f" (got {_short(given)})" if isinstance(given, str | int | float | bool) else ""
     if path[-1:] == ["[key]"]:
-        return Problem(path[0], f"the name {given!r} is not text.", "put it in quotation marks.")
+        return Problem(path[0], f"the name {_short(given)} is not text.", "put it in quotation marks.")
     if kind in ("model_type", "model_attributes_type", "dict_type"):
         return Problem(where, f"needs a mapping of keys{shown}.", "write it as {key: value}.")
     if kind == "extra_forbidden":
@@ -47,12 +50,18 @@ def problem(details: Any, keys: list[str]) -> Problem:
         return Problem(where, f"{what} Allowed: {', '.join(MODEL_NAMES)}.", did_you_mean(str(got), MODEL_NAMES))
     if kind == "literal_error":
         allowed = [word.strip("'\" ") for word in context["expected"].replace(" or ", ", ").split(", ")]
-        return Problem(where, f"got {given!r}. Allowed: {', '.join(allowed)}.", did_you_mean(str(given), allowed))
+        return Problem(where, f"got {_short(given)}. Allowed: {', '.join(allowed)}.", did_you_mean(str(given), allowed))
     if kind == "missing":
         return Problem(where, "is missing.")
     if kind == "value_error":
         return Problem(where, f"{context['error']}.")
     return Problem(where, f"{details['msg'][0].lower()}{details['msg'][1:]}{shown}.")
+
+
+def _short(given: object) -> str:
+    """Return what was given, as Python writes it; of a long text its beginning is enough."""
+    text = repr(given[:_SHOWN]) if isinstance(given, str) else repr(given)[:_SHOWN]
+    return f"{text} and so on" if isinstance(given, str) and len(given) > _SHOWN else text
 
 
 def _keys_at(path: list[str], loc: tuple[Any, ...]) -> list[str]:

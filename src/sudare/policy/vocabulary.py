@@ -99,8 +99,6 @@ class ColumnSpec(Part):
     def _consistent(self) -> ColumnSpec:
         if self.exact is not None and self.role != "sensitive":
             raise ValueError("exact belongs to role: sensitive, whose spellings are merged without it")
-        if self.separator is not None and self.kind != "items" and self.role != "sensitive":
-            raise ValueError("separator belongs to kind: items, and to role: sensitive where values are shown in sets")
         if self.order is not None and self.kind == "items":
             raise ValueError("order ranks single values, and does not belong to kind: items")
         if self.order is not None and len(set(self.order)) != len(self.order):

@@ -1,0 +1,349 @@
+"""Keys that have no effect where they stand. Each is an error: whoever wrote it believes that it does something.
+
+``COLUMN_KEYS``, ``HIERARCHY_KEYS`` and ``PART_KEYS`` say of a key where it has an effect: the conditions that all have
+to hold, each with what is said if it does not. What a method heeds stands in the registry of methods, and so do the
+conditions of its options. A value that is the default anyway says what is so, and passes everywhere.
+
+The rules look at a policy as it was written, and pass over whatever in it is malformed. So these problems are told
+together with all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, get_args
+
+from sudare.errors import Problem
+from sudare.policy.vocabulary import ColumnSpec, HierarchySpec, Part, ReleaseSpec, Role, SuppressionSpec
+
+NESTED = (".yaml", ".yml", ".json")
+"""How the names of hierarchy files end that are nested trees; all others are CSV."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A policy as it was written, as far as it is well formed; ``method`` is the entry of the registry, if known."""
+
+    columns: Mapping[str, Mapping[str, Any]]
+    require: Sequence[Mapping[str, Any]]
+    method: Any
+    options: Mapping[str, Any]
+    suppression: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], methods: Mapping[str, Any] | None) -> Setting:
+        """Look at a policy in the light of the registry of methods."""
+        columns, require = _mapping(data.get("columns")), data.get("require")
+        method = _mapping(data.get("method"))
+        name = method.get("name", "top-down")
+        return cls(
+            {name: _mapping(spec) for name, spec in columns.items() if isinstance(name, str)},
+            [spec for spec in require if isinstance(spec, Mapping)] if isinstance(require, list) else [],
+            (methods or {}).get(name) if isinstance(name, str) else None,
+            {key: value for key, value in method.items() if key != "name"},
+            _mapping(data.get("suppression")),
+        )
+
+    def heeds(self, what: str) -> bool:
+        """Say whether the method looks at something; one that is not known looks at everything."""
+        return self.method is None or bool(what in self.method.heeds)
+
+    def reads(self, name: str) -> bool:
+        """Say whether a promise or an option of the method is about a column that is not a quasi-identifier."""
+        asked = any(spec.get("column") == name for spec in self.require)
+        perturbed = self.method is not None and self.method.perturbs
+        sensitive = self.columns[name].get("role") == "sensitive"
+        return asked or bool(perturbed and sensitive) or name in _named(self.options)
+
+    def measured(self, name: str, distance: str) -> bool:
+        """Say whether t-closeness measures the values of a column in some way."""
+        return any(
+            spec.get("model") == "t-closeness" and spec.get("column") == name and spec.get("distance") == distance
+            for spec in self.require
+        )
+
+    def free(self) -> list[str]:
+        """Return the item sets that no promise but k^m-anonymity concerns, and that take no part in the classes."""
+        limited = [spec.get("column") for spec in self.require if spec.get("model") == "km-anonymity"]
+        others = [spec for spec in self.require if spec.get("model") not in ("km-anonymity", "uniqueness")]
+        return [
+            name
+            for name, spec in self.columns.items()
+            if spec.get("kind") == "items"
+            and name in limited
+            and all(
+                other.get("model") == "k-anonymity"
+                and other.get("count") != "subjects"
+                and isinstance(other.get("columns"), list)
+                and name not in other["columns"]
+                for other in others
+            )
+        ]
+
+    @property
+    def counts_subjects(self) -> bool:
+        """Whether a promise counts people."""
+        return any(spec.get("model") == "k-anonymity" and spec.get("count") == "subjects" for spec in self.require)
+
+    @property
+    def limited(self) -> bool:
+        """Whether records may be left out at all."""
+        return bool(self.suppression.get("limit", 0.0) != 0)
+
+    @property
+    def writes_leaves(self) -> bool:
+        """Whether some quasi-identifier has a hierarchy in which values are listed."""
+        given = [hierarchy_of(spec) for spec in self.columns.values() if spec.get("role") == "quasi"]
+        return any("file" in hierarchy or "tree" in hierarchy for hierarchy in given)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Where a key has an effect: ``holds`` is asked for the setting, the column's name, and its keys."""
+
+    holds: Callable[[Setting, str, Mapping[str, Any]], bool]
+    why: str
+    hint: str = "leave it out."
+
+
+def _heeded(what: str, why: str, hint: str) -> Condition:
+    return Condition(lambda setting, _, __: setting.heeds(what), why, hint)
+
+
+_READ = Condition(
+    lambda setting, name, _: setting.reads(name),
+    "no promise is about this column, so that it leaves as it came",
+    "leave it out, or require something of the column.",
+)
+_SINGLE = Condition(
+    lambda _, __, spec: spec.get("kind") != "items",
+    "a set that is {role} leaves as it came",
+    "leave kind out, or give the column role: quasi.",
+)
+_KIND_HEEDED = _heeded("kind", "{method} leaves quasi-identifiers as they are", "leave it out, or use another method.")
+_UNORDERED = Condition(
+    lambda _, __, spec: spec.get("kind") != "numeric" or spec.get("order") is None,
+    "order makes the column categorical",
+    "leave out one of the two.",
+)
+_NO_PREFIX = Condition(
+    lambda _, __, spec: spec.get("kind") != "numeric" or "prefix" not in hierarchy_of(spec),
+    "prefixes are of text, so that the column is categorical",
+    "leave it out, or use bands.",
+)
+_NOT_STRATUM = Condition(
+    lambda setting, name, _: name not in _listed(setting.options.get("strata")),
+    "a stratum stays as it is",
+)
+
+COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
+    "kind": {
+        "quasi": (_KIND_HEEDED, _UNORDERED, _NO_PREFIX, _NOT_STRATUM),
+        "sensitive": (_SINGLE, _READ, _UNORDERED),
+        "insensitive": (_SINGLE, _READ),
+    },
+    "hierarchy": {
+        "quasi": (
+            _heeded(
+                "hierarchy",
+                "{method} does not generalize, so that exact values leave",
+                "leave it out, or use a method that generalizes, such as top-down.",
+            ),
+        ),
+        "sensitive": (
+            Condition(
+                lambda setting, name, _: setting.measured(name, "hierarchical"),
+                "sensitive values are not generalized, and no t-closeness with distance: hierarchical is about them",
+                "leave it out, or give the column role: quasi.",
+            ),
+        ),
+    },
+    "separator": {
+        "quasi": (
+            _KIND_HEEDED,
+            Condition(lambda _, __, spec: spec.get("kind") == "items", "a separator belongs to kind: items"),
+        ),
+        "sensitive": (
+            _heeded("sets", "{method} shows single values", "leave it out: only dummies shows sets of sensitive ones."),
+            Condition(
+                lambda setting, name, _: setting.reads(name),
+                "no promise is about this column, so that it shows no sets",
+            ),
+        ),
+    },
+    "order": {
+        "quasi": (
+            _heeded("order", "{method} does not go by it", "leave it out; mondrian cuts categories in their order."),
+            Condition(lambda _, __, spec: not hierarchy_of(spec), "the hierarchy decides which values are near"),
+        ),
+        "sensitive": (
+            Condition(
+                lambda setting, name, _: setting.measured(name, "ordered"),
+                "no t-closeness with distance: ordered is about this column",
+                "leave it out, or ask for that distance.",
+            ),
+        ),
+    },
+    "weight": {
+        "quasi": (
+            _heeded("weight", "{method} does not weigh columns", "leave it out, or use another method."),
+            Condition(
+                lambda setting, _, __: setting.options.get("loss") not in ("discernibility", "class-size"),
+                "this loss has no parts by column",
+                "leave it out, or use another loss.",
+            ),
+            Condition(
+                lambda setting, name, _: name not in setting.free(),
+                "the set takes no part in the classes, and is recoded by itself",
+            ),
+            Condition(
+                lambda setting, _, spec: spec.get("weight") == 0 or not _as_published(setting.options),
+                "variant: reference weighs columns by their domains",
+                "leave it out, or say weights: 1.",
+            ),
+        ),
+    },
+}
+"""For each key of a column, the roles that it has an effect on, and what has to hold there."""
+
+_ROLES: Mapping[str, tuple[str, str]] = {
+    "identifier": ("an identifier is not even read", "leave it out."),
+    "subject": ("a subject leaves as a pseudonym or not at all, whatever it looks like", "leave it out."),
+    "quasi": ("the column is a quasi-identifier", "leave it out."),
+    "sensitive": ("a sensitive column is not generalized", "leave it out, or give the column role: quasi."),
+    "insensitive": (
+        "an insensitive column leaves as it came, with exact values",
+        "leave it out, or give the column role: quasi.",
+    ),
+}
+"""Why a key has no effect on a role at all, and what to do."""
+
+HIERARCHY_KEYS: Mapping[str, tuple[Condition, ...]] = {
+    "delimiter": (
+        Condition(
+            lambda _, __, hierarchy: _is_csv(hierarchy.get("file")), "only a CSV file has one", "leave it out."
+        ),
+    ),
+    "origin": (
+        Condition(lambda _, __, hierarchy: "bands" in hierarchy, "only bands have a place where they begin"),
+    ),
+}  # fmt: skip
+"""For each key of a hierarchy that is not its source, what has to hold there."""
+
+_SUPPRESSES = _heeded("suppression", "{method} leaves out no records", "leave it out, or use top-down or full-domain.")
+_LIMITED = Condition(
+    lambda setting, _, __: setting.limited, "no records may be left out", "give suppression a limit above 0."
+)
+
+PART_KEYS: Mapping[tuple[str, str], tuple[Condition, ...]] = {
+    ("suppression", "limit"): (_SUPPRESSES,),
+    ("suppression", "records"): (_SUPPRESSES, _LIMITED),
+    ("suppression", "unseen"): (
+        Condition(
+            lambda setting, _, __: setting.method is None or setting.method.recodes_globally,
+            "{method} makes no plan, and only a plan meets values that it has not seen",
+            "leave it out, or use full-domain.",
+        ),
+        _LIMITED,
+        Condition(
+            lambda setting, _, __: setting.writes_leaves,
+            "no quasi-identifier has a hierarchy from a file or a tree, and all others take any value",
+        ),
+    ),
+    ("release", "ranges"): (
+        Condition(
+            lambda setting, _, __: setting.method is None or not setting.method.leaves_quasi,
+            "{method} makes neither ranges nor sets of quasi-identifiers",
+        ),
+    ),
+    ("release", "subjects"): (
+        Condition(
+            lambda setting, _, __: setting.counts_subjects,
+            "no promise counts subjects, so that the release has no subject column",
+            "leave it out, or say count: subjects in k-anonymity.",
+        ),
+    ),
+}
+"""For each key of another part of a policy that may be without effect, what has to hold."""
+
+
+def idle(data: Mapping[str, Any], methods: Mapping[str, Any] | None) -> list[Problem]:
+    """Return the keys of a policy that have no effect where they stand, each with the reason and what to do."""
+    setting = Setting.of(data, methods)
+    problems = [problem for name, spec in setting.columns.items() for problem in _idle_in_column(setting, name, spec)]
+    parts: Mapping[str, type[Part]] = {"suppression": SuppressionSpec, "release": ReleaseSpec}
+    for (part, key), conditions in PART_KEYS.items():
+        keys = _mapping(data.get(part))
+        if _given(keys, key, parts[part]):
+            problems += _failing(setting, f"{part}.{key}", "", keys, conditions)
+    if setting.method is not None:
+        problems += setting.method.idle(setting.options, setting.columns, setting.require, setting.free())
+    return problems
+
+
+def _idle_in_column(setting: Setting, name: str, spec: Mapping[str, Any]) -> Iterator[Problem]:
+    role = spec.get("role")
+    if not isinstance(role, str) or role not in get_args(Role):
+        return
+    for key, roles in COLUMN_KEYS.items():
+        if not _given(spec, key, ColumnSpec):
+            continue
+        where = f"columns.{name}.{key}"
+        if role not in roles:
+            why, hint = _ROLES[role]
+            yield Problem(where, f"has no effect: {why}.", hint)
+        else:
+            yield from _failing(setting, where, name, spec, roles[role])
+    hierarchy = hierarchy_of(spec)
+    for key, conditions in HIERARCHY_KEYS.items():
+        if _given(hierarchy, key, HierarchySpec):
+            yield from _failing(setting, f"columns.{name}.hierarchy.{key}", name, hierarchy, conditions)
+
+
+def _failing(
+    setting: Setting, where: str, name: str, keys: Mapping[str, Any], conditions: Sequence[Condition]
+) -> Iterator[Problem]:
+    """Give the first condition that does not hold, as a problem."""
+    for condition in conditions:
+        if not condition.holds(setting, name, keys):
+            method = getattr(setting.method, "name", "the method")
+            why = condition.why.format(role=keys.get("role"), method=method)
+            yield Problem(where, f"has no effect: {why}.", condition.hint)
+            return
+
+
+def _given(keys: Mapping[str, Any], key: str, part: type[Part]) -> bool:
+    """Say whether a key is there with another value than it has without being there."""
+    return keys.get(key) is not None and keys[key] != part.model_fields[key].default
+
+
+def hierarchy_of(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the hierarchy of a column as a mapping of the keys that are given."""
+    given = spec.get("hierarchy")
+    if isinstance(given, str):
+        return {"flat": True} if given == "flat" else {"file": given}
+    return {key: value for key, value in _mapping(given).items() if value is not None}
+
+
+def _as_published(options: Mapping[str, Any]) -> bool:
+    return options.get("variant") == "reference" and options.get("weights", "domain") == "domain"
+
+
+def _is_csv(file: object) -> bool:
+    return isinstance(file, str) and PurePath(file).suffix.lower() not in NESTED
+
+
+def _named(options: Mapping[str, Any]) -> set[str]:
+    """Return the columns that a method looks at because an option names them."""
+    never = [name for part in _listed(options.get("never")) for name in _mapping(part)]
+    return {name for name in [options.get("target"), *_listed(options.get("strata")), *never] if isinstance(name, str)}
+
+
+def _listed(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _mapping(value: object) -> Mapping[Any, Any]:
+    return value if isinstance(value, Mapping) else {}
