@@ -31,6 +31,7 @@ _HOMES = {
     "estimate": "sudare.api",
     "explore": "sudare.api",
     "load_policy": "sudare.api",
+    "new_signing_key": "sudare.api",
     "parse_cell": "sudare.release.cells",
     "report": "sudare.api",
     "risk": "sudare.api",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         estimate,
         explore,
         load_policy,
+        new_signing_key,
         report,
         risk,
     )
@@ -77,6 +79,7 @@ __all__ = [
     "estimate",
     "explore",
     "load_policy",
+    "new_signing_key",
     "parse_cell",
     "report",
     "risk",

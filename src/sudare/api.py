@@ -32,6 +32,7 @@ from sudare.reading import Data, Unseen, as_in_tree, check_source, encoder
 from sudare.reading import encode as encode  # both are of use by themselves, to whoever measures
 from sudare.reading import read as read
 from sudare.release import check_folder, private_folder, second_table
+from sudare.release.signatures import load_signer
 from sudare.table import Partition, Recoding, Table, height
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def anonymize(
     progress: Listener | None = None,
     engine: str | None = None,
     master: str | None = None,
+    sign: str | Path | None = None,
 ) -> Release:
     """Make a release of a table that keeps a policy, prove it from the written file, and only then hand it over.
 
@@ -105,7 +107,8 @@ def anonymize(
 
     With the ``engine`` "spark", which a DataFrame of Spark has by itself, ``data`` may also be a table of Spark or
     Parquet that Spark reads, and the work is done there; ``out`` is then a folder of Parquet files, or a table of
-    Spark. ``master`` says where a session is to begin if there is none.
+    Spark. ``master`` says where a session is to begin if there is none. ``sign`` is a private key that signs the
+    certificate (see :func:`new_signing_key`).
     """
     listener = progress or silent
     checked = load_policy(policy)
@@ -119,6 +122,7 @@ def anonymize(
     release = _make(
         data, checked.file or policy, checked, described, decide, out=out, seed=seed, memory=memory, listener=listener,
         seen=seen_by(entry, options, checked), makes_classes=not entry.leaves_quasi, engine=engine, master=master,
+        sign=sign,
     )  # fmt: skip
     if not entry.recodes_globally:
         return release
@@ -147,6 +151,7 @@ def apply(
     progress: Listener | None = None,
     engine: str | None = None,
     master: str | None = None,
+    sign: str | Path | None = None,
 ) -> Release:
     """Release other records as a plan says: the same level everywhere, audited anew against the plan's policy.
 
@@ -169,7 +174,7 @@ def apply(
         described = {**given.method, "applied": True}
         made = _make(
             data, plan, policy, described, decide, out=out, seed=seed, memory=memory, listener=listener, unseen=unseen,
-            engine=engine, master=master,
+            engine=engine, master=master, sign=sign,
         )  # fmt: skip
     return replace(made, plan=given)
 
@@ -301,11 +306,13 @@ def _make(
     makes_classes: bool = True,
     engine: str | None = None,
     master: str | None = None,
+    sign: str | Path | None = None,
 ) -> Release:
     """Make, prove and place a release, by whatever decides; ``given`` is what the policy came from."""
     limit = None if memory is None else sizes.parse_size(memory)
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
         raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
+    signer = None if sign is None else load_signer(Path(sign))
     spark = _on_spark(data, engine)
     check_source(data, checked, spark=spark)
     origin, table = ((spark and engines.find_remote(each)) or engines.find_place(each) for each in (data, out))
@@ -314,7 +321,7 @@ def _make(
         Asked(
             str(data) if isinstance(data, Path) and spark else data, given, checked, method, decide, target,
             origin if isinstance(origin, engines.Place) else None, seen or Seen(checked), seed, limit, listener,
-            unseen, makes_classes, spark, master,
+            unseen, makes_classes, spark, master, signer=signer,
         )
     )  # fmt: skip
     if isinstance(target, Path):
@@ -338,6 +345,7 @@ def audit(
     *,
     method: str | None = None,
     other_policy: bool = False,
+    signed_by: str | Path | Sequence[str | Path] = (),
     progress: Callable[[str], None] | None = None,
     engine: str | None = None,
     master: str | None = None,
@@ -347,16 +355,29 @@ def audit(
     Where a certificate stands beside the file, the file must also be the one it speaks of, and everything in it that
     can be found anew has to be as it is found; the report tells what is only claimed. How a release is proven follows
     from the policy's method, or from ``method``, if that made it; never from the certificate. A certificate of another
-    policy is a failure, unless ``other_policy`` says that it may be. With the ``engine`` "spark" the release is a
+    policy is a failure, unless ``other_policy`` says that it may be. ``signed_by`` are public keys, one of which has to
+    have signed the certificate. With the ``engine`` "spark" the release is a
     folder of Parquet files, a table of Spark or a DataFrame, and is proven there.
     """
     checked = load_policy(policy)
     if method is not None:
         chosen_method(checked, method)
-    from sudare.auditor import audit_of
+    from sudare.auditor import audit_of, public_keys
 
-    told = Told(method=method, other_policy=other_policy)
+    told = Told(method=method, other_policy=other_policy, keys=public_keys(signed_by))
     return audit_of(release, checked, told, spark=_on_spark(release, engine), master=master, progress=progress)
+
+
+def new_signing_key(path: str | Path, *, name: str, passphrase: str | None = None) -> str:
+    """Make a key pair to sign certificates with, and return its fingerprint.
+
+    The private key is written to ``path``, which only you can read, and the public one to ``path`` with ``.pub`` after
+    it. ``name`` says whose key it is. With a ``passphrase`` the private key is encrypted; to sign with it, the
+    environment variable SUDARE_KEY_PASSPHRASE has to hold it. Needs PyCA cryptography (``sudare[sign]``).
+    """
+    from sudare.release.signatures import new_key
+
+    return new_key(Path(path), name, passphrase)
 
 
 def estimate(
@@ -399,13 +420,16 @@ def report(
     policy: Policy | Mapping[str, Any] | str | Path,
     *,
     out: str | Path | None = None,
+    signed_by: str | Path | Sequence[str | Path] = (),
     progress: Listener | None = None,
 ) -> Report:
     """Describe a release beside its data as one HTML page: promises, distributions, risk, checklists, how to use it.
 
     ``release`` is a path, or what :func:`anonymize` gave back; it has to be of this data, under this policy. With
-    ``out`` the page is written there. It shows no value of a person: what few records share is blurred.
+    ``out`` the page is written there. It shows no value of a person: what few records share is blurred. The page says
+    who signed the certificate; with ``signed_by``, public keys, also whether one of them did, and else there is none.
     """
+    from sudare.auditor import public_keys, signature_of
     from sudare.reporting import report_of
 
     checked = load_policy(policy)
@@ -413,7 +437,11 @@ def report(
     def attacks() -> Risk:
         return risk(data, checked, release=release, progress=progress)
 
-    return report_of(release, data, checked, checked.file or policy, out=out, risk=attacks, progress=progress)
+    keys = public_keys(signed_by)
+    return report_of(
+        release, data, checked, checked.file or policy, out=out, risk=attacks,
+        signature=lambda: signature_of(release, keys), progress=progress,
+    )  # fmt: skip
 
 
 def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str | None = None) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sudare import engines
 from sudare.audit import AuditReport, Told, audit_release, check_folder
+from sudare.audit.signatures import PublicKey, load_public, look_at
 from sudare.errors import AuditFailedError, Problem
 from sudare.making import counted
 from sudare.policy import Policy
 from sudare.reading import Data
 from sudare.release import certificate_path
+from sudare.released import open_released
 
 Say = Callable[[str], None]
 
@@ -35,6 +37,19 @@ def audit_of(
         return audit_release(engines.adopt(release)[0], policy, told=told, progress=progress)
     path = Path(release)
     return audit_release(path, policy, told=replace(told, certificate=certificate_of(path)), progress=progress)
+
+
+def public_keys(given: str | Path | Sequence[str | Path]) -> tuple[PublicKey, ...]:
+    """Return public keys that are named by their files."""
+    return tuple(map(load_public, [given] if isinstance(given, str | Path) else given))
+
+
+def signature_of(release: Any, keys: Sequence[PublicKey]) -> dict[str, Any] | None:
+    """Return who signed the certificate of a release, if anybody did; raise if there are keys, and none of them did."""
+    signature, problems = look_at(open_released(release).certificate, keys)
+    if problems:
+        raise AuditFailedError(problems)
+    return None if signature is None else signature.to_dict()
 
 
 def _on_spark(release: Data, policy: Policy, told: Told, say: Say, master: str | None) -> AuditReport:

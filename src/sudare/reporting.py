@@ -77,9 +77,13 @@ def report_of(
     *,
     out: str | Path | None = None,
     risk: RiskOf | None = None,
+    signature: Callable[[], Mapping[str, Any] | None] = lambda: None,
     progress: Listener | None = None,
 ) -> Report:
-    """Make the report; see :func:`sudare.api.report`. ``given`` is what the policy came from."""
+    """Make the report; see :func:`sudare.api.report`. ``given`` is what the policy came from.
+
+    ``signature`` tells who signed the certificate.
+    """
     target = None if out is None else Path(out)
     if target is not None:
         check_report(target)
@@ -89,6 +93,7 @@ def report_of(
     # what does not belong together is refused before any attack is tried
     found = describe(release, data, policy, names=known, risk=None if risk is None else lambda: _measured(risk),
                      progress=progress)  # fmt: skip
+    found = {**found, "certificate": {**found["certificate"], "signature": signature()}}
     made = Report(report_page(found), found)
     return made if target is None else Report(made.html, made.figures, made.save(target))
 

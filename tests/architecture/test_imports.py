@@ -42,7 +42,7 @@ ROOMS = {
     "making": TABLE
     | {"audit", "checking", "engines", "hierarchies", "making", "memory", "methods", "metrics", "models", "policy"}
     | {"pram", "reading", "release"},
-    "auditor": {"audit", "engines", "errors", "making", "policy", "reading", "release"},
+    "auditor": {"audit", "engines", "errors", "making", "policy", "reading", "release", "released"},
     "plan": {"bounded", "errors", "hierarchies", "policy"},
     "audit": {"errors", "policy", "audit"},
     "draft": TABLE | {"policy", "draft"},
@@ -63,6 +63,7 @@ OUTSIDE = {
     "rich": ("cli",),
     "yaml": ("bounded", "policy", "hierarchies/", "audit/bounds", "audit/hierarchy", "draft/"),
     "pydantic": ("policy",),
+    "cryptography": ("release/signatures", "audit/signatures"),
     "sklearn": ("compare/", "risk/inference"),
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from sudare.audit import AuditReport, Guarantee, audit_release
-from sudare.audit.certificates import MISSING, NO_LOSS, ORDERS, ROLES, STAGES
+from sudare.audit.certificates import MISSING, NO_LOSS, ORDERS, RANDOMNESS, ROLES, STAGES
 from sudare.policy import Policy
 
 
@@ -73,14 +73,19 @@ def paper(
         "loss_by_column": by_column,
         "item_sets": {},
         "spellings": {},
+        "other": {},
         "seconds": dict.fromkeys(STAGES, 0.0),
         "method": {"name": rules.method.name, **rules.method.options},
         "search": {},
         "mechanism": dict(mechanism or {}),
         "columns": {role: rules.named(role) for role in ROLES},
         "order": ORDERS["shuffled" if shuffled else rules.release.order],
+        "randomness": RANDOMNESS[0],
         "missing": MISSING,
         "versions": {"sudare": "1"},
+        "date": "2026-01-01T00:00:00Z",
+        "about": rules.about.model_dump(exclude_none=True),
+        "source": {"kind": "text file"},
         "policy_sha256": rules.sha256,
         "release_sha256": report.release_sha256,
     } | changes

@@ -18,7 +18,7 @@ from sudare.api import anonymize, load_policy
 from sudare.audit.prove import DEFINITIONS
 from sudare.cli import app
 from sudare.methods import METHODS, ColumnName
-from sudare.metrics import METRICS
+from sudare.metrics import PUBLISHED
 from sudare.models import MODELS
 
 POLICY, RELEASE, CLI, CONCEPTS, INSIDE = (
@@ -48,6 +48,7 @@ HEADINGS = {
     "SuppressionSpec": "## Suppression",
     "ReleaseSpec": "## Release",
     "SourceSpec": "## Source",
+    "AboutSpec": "## About",
 } | {
     spec.__name__: f"### {get_args(spec.model_fields['model'].annotation)[0]}"
     for spec in get_args(policy.RequirementSpec)
@@ -158,7 +159,7 @@ def test_every_default_of_a_method_is_stated():
 
 
 def test_every_loss_measure_is_named():
-    assert all(f"`{name}`" in RELEASE for name in METRICS)
+    assert all(f"`{name}`" in RELEASE for name in PUBLISHED)
 
 
 def walk(command: Any, path: str = "sudare") -> list[tuple[str, Any]]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sudare.audit.agreement import are_figures, differences, is_count, is_finite, is_number, is_warning, plain, same
+from sudare.audit.signatures import TIME, PublicKey, Signature, look_at
 from sudare.audit.spellings import merges
 from sudare.audit.verdict import AuditWarning, Guarantee
 from sudare.audit.warned import COUNTED
@@ -27,8 +28,8 @@ from sudare.policy import TOLERANCE, Policy
 FORMAT = 1
 KEYS = (
     "certificate", "rows_in", "rows_out", "suppressed", "classes", "guarantees", "warnings", "loss", "loss_by_column",
-    "item_sets", "spellings", "seconds", "method", "search", "mechanism", "columns", "order", "randomness", "missing",
-    "versions", "policy_sha256", "release_sha256",
+    "item_sets", "other", "spellings", "seconds", "method", "search", "mechanism", "columns", "order", "randomness",
+    "missing", "versions", "date", "about", "source", "policy_sha256", "release_sha256",
 )  # fmt: skip
 """The keys of a certificate; it has all of them, and no other."""
 ROLES = ("quasi", "sensitive", "insensitive", "subject", "identifier")
@@ -36,7 +37,7 @@ STAGES = {"read", "method", "render", "write", "audit"}
 SETS, APART, DRAWN = "dummies", "anatomy", "pram"
 """The methods that leave quasi-identifiers as they are, or draw them: there are no classes."""
 OF_SIZES = ("discernibility", "average_class_size")
-LOSSES = {"gcp", "arx", "precision", "entropy", "uncertainty", "relative_uncertainty"}
+LOSSES = {"gcp", "arx", "precision", "entropy", "relative_uncertainty"}
 NO_LOSS = {name: float(name == "precision") for name in LOSSES}
 """What is said of quasi-identifiers that leave as they came."""
 ORDERS = {
@@ -61,12 +62,14 @@ class Told:
     """What an auditor is told: a certificate, if there is one, and what to make of it.
 
     ``method`` is what made the release, if that is not the policy's. ``other_policy`` says that the release was made
-    under another policy, so that the certificate's figures are not those of this one.
+    under another policy, so that the certificate's figures are not those of this one. One of the ``keys`` has to have
+    signed the certificate, if there are any.
     """
 
     certificate: Mapping[str, Any] | None = None
     method: str | None = None
     other_policy: bool = False
+    keys: tuple[PublicKey, ...] = ()
 
     def maker(self, policy: Policy) -> str:
         """Return the method that a release is proven as one of; what a certificate says of it decides nothing."""
@@ -138,11 +141,13 @@ class Compared:
     problems: list[Problem] = field(default_factory=list)
     verified: list[str] = field(default_factory=list)
     claimed: list[str] = field(default_factory=list)
+    signature: Signature | None = None
 
 
 def compare(told: Told, policy: Policy, found: Found) -> Compared:
     """Compare every key of a certificate with what was found."""
     comparison = _Comparison(told, policy, found)
+    comparison.signature()
     if told.certificate is not None:
         comparison.run(told.certificate)
     return comparison.result
@@ -168,7 +173,7 @@ class _Comparison:
         absent = [key for key in KEYS if key not in paper]
         for key in absent:
             self.wrong(key, "is not there.")
-        strange = [key for key in paper if key not in KEYS]
+        strange = [key for key in paper if key not in (*KEYS, "signature")]
         if strange:
             self.result.problems.append(Problem("certificate", f"has {len(strange)} keys that no certificate has."))
         keys = [key for key in KEYS[1:] if key not in absent]
@@ -180,6 +185,13 @@ class _Comparison:
             getattr(self, f"_{key}")(paper[key], paper)
         if self.maker in (SETS, APART) and "mechanism" in keys:
             self._hidden(paper["mechanism"])
+
+    def signature(self) -> None:
+        """See who signed the certificate: a signature that no key was given for is claimed."""
+        self.result.signature, problems = look_at(self.told.certificate, self.told.keys)
+        self.result.problems += problems
+        if self.told.certificate is not None and "signature" in self.told.certificate:
+            (self.result.verified if self.told.keys else self.result.claimed).append("signature")
 
     def wrong(self, key: str, what: str) -> None:
         self.result.problems.append(Problem(f"certificate.{key}", what))
@@ -317,6 +329,14 @@ class _Comparison:
         sound = sound and all(is_count(many) for many in told.values())
         self.claim("spellings", sound, "one number per sensitive column whose spellings are merged")
 
+    def _other(self, told: Any, paper: Mapping[str, Any]) -> None:
+        if self.found.sizes is None:
+            self.verify("other", told, {})
+            return
+        sound = isinstance(told, Mapping) and (self.other or set(told) <= set(self.policy.quasi))
+        sound = sound and all(is_count(count) and count for count in told.values())
+        self.claim("other", sound, "a number of rare categories by column")
+
     # -- how it was made
 
     def _seconds(self, told: Any, paper: Mapping[str, Any]) -> None:
@@ -415,6 +435,19 @@ class _Comparison:
     def _versions(self, told: Any, paper: Mapping[str, Any]) -> None:
         sound = isinstance(told, Mapping) and "sudare" in told
         self.claim("versions", sound and all(isinstance(text, str) for text in told.values()), "versions, as text")
+
+    def _date(self, told: Any, paper: Mapping[str, Any]) -> None:
+        self.claim("date", isinstance(told, str) and TIME.fullmatch(told) is not None, "a time in UTC")
+
+    def _about(self, told: Any, paper: Mapping[str, Any]) -> None:
+        if self.other:
+            self.claim("about", isinstance(told, Mapping), "what the release is for")
+        else:
+            self.verify("about", told, self.policy.about.model_dump(exclude_none=True))
+
+    def _source(self, told: Any, paper: Mapping[str, Any]) -> None:
+        sound = isinstance(told, Mapping) and set(told) == {"kind"} and isinstance(told["kind"], str)
+        self.claim("source", sound, "a kind of source")
 
     def _policy_sha256(self, told: Any, paper: Mapping[str, Any]) -> None:
         self.result.verified.append("policy_sha256")

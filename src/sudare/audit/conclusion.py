@@ -38,6 +38,7 @@ def conclude(
         seconds=time.perf_counter() - started,
         notes=(OTHER_POLICY,) if told.is_of_other_policy(policy) else (),
         warnings=tuple(found.warnings),
+        signature=compared.signature,
         verified=tuple(compared.verified),
         claimed=tuple(compared.claimed),
     )

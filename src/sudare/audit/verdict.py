@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from sudare.audit.signatures import Signature
 from sudare.errors import AuditFailedError, Problem
 
 Figure = int | float | None | Mapping[str, int | float]
@@ -90,7 +91,8 @@ class AuditReport:
     is no failure, ``warnings`` what the release gives away although it keeps its promises. ``release_sha256`` is None
     for a table in memory, ``classes`` where quasi-identifiers are untouched.
     Where there is a certificate, ``verified`` has the keys of it that were compared with the release and the policy,
-    and ``claimed`` those that nobody can tell from a release: they are as true as whoever made it.
+    and ``claimed`` those that nobody can tell from a release: they are as true as whoever made it. ``signature`` says
+    who that is, if the certificate is signed.
     """
 
     passed: bool
@@ -104,9 +106,10 @@ class AuditReport:
     warnings: tuple[AuditWarning, ...] = field(default=())
     verified: tuple[str, ...] = ()
     claimed: tuple[str, ...] = ()
+    signature: Signature | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain JSON types; ``notes`` and ``certificate`` appear only where there are any."""
+        """Return the report as plain JSON types; what is said of a certificate only where there is one."""
         report: dict[str, Any] = {
             "passed": self.passed,
             "rows": self.rows,
@@ -119,6 +122,8 @@ class AuditReport:
         }
         if self.notes:
             report["notes"] = list(self.notes)
+        if self.signature is not None:
+            report["signature"] = self.signature.to_dict()
         if self.verified or self.claimed:
             report["certificate"] = {"verified": list(self.verified), "claimed": list(self.claimed)}
         return report

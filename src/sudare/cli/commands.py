@@ -10,6 +10,7 @@ import typer
 
 from sudare import __version__
 from sudare.cli.hierarchies import generate_app, hierarchy_app
+from sudare.cli.keys import key_app
 from sudare.cli.options import (
     DataArgument,
     EngineOption,
@@ -20,6 +21,8 @@ from sudare.cli.options import (
     OutsideOption,
     PolicyOption,
     QuietOption,
+    SignedByOption,
+    SignOption,
     given,
 )
 from sudare.cli.running import check_new, progress, reporting, say, stop_was_heard, write_new
@@ -31,6 +34,7 @@ from sudare.cli.showing import (
     show_nodes,
     show_release,
     show_report,
+    show_signature,
     show_warnings,
 )
 
@@ -45,6 +49,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a traceback with local variables would show data
     rich_markup_mode=None,
 )
+app.add_typer(key_app, name="key")
 app.add_typer(hierarchy_app, name="hierarchy")
 app.add_typer(generate_app, name="generate")
 
@@ -105,6 +110,7 @@ def anonymize(
     outside: OutsideOption = False,
     engine: EngineOption = None,
     master: MasterOption = None,
+    sign: SignOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -118,7 +124,7 @@ def anonymize(
         with progress(quiet or as_json) as listener:
             release = api.anonymize(
                 data, given(policy, outside), out=out, method=method, memory=memory, progress=listener, engine=engine,
-                master=master,
+                master=master, sign=sign,
             )  # fmt: skip
         if plan is not None and release.plan is not None:
             release.plan.save(plan)
@@ -136,6 +142,7 @@ def apply(
     memory: MemoryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
+    sign: SignOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -144,7 +151,9 @@ def apply(
         from sudare import api
 
         with progress(quiet or as_json) as listener:
-            release = api.apply(plan, data, out=out, memory=memory, progress=listener, engine=engine, master=master)
+            release = api.apply(
+                plan, data, out=out, memory=memory, progress=listener, engine=engine, master=master, sign=sign
+            )
         if as_json:
             say(json.dumps({"release": api.shown_place(out)} | release.certificate, ensure_ascii=False))
         elif not quiet:
@@ -326,6 +335,7 @@ def audit(
         bool, typer.Option("--other-policy", help="It may have been made under another policy.")
     ] = False,
     outside: OutsideOption = False,
+    signed_by: SignedByOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -337,7 +347,7 @@ def audit(
 
         with progress(quiet or as_json) as listener:
             report = api.audit(
-                release, given(policy, outside), method=method, other_policy=other_policy,
+                release, given(policy, outside), method=method, other_policy=other_policy, signed_by=signed_by or (),
                 progress=lambda step: listener(step, 0, 0), engine=engine, master=master,
             )  # fmt: skip
         if as_json:
@@ -350,6 +360,7 @@ def audit(
             show_guarantees(report.to_dict()["guarantees"])
             show_warnings(report.to_dict()["warnings"])
             show_certificate(report.verified, report.claimed)
+            show_signature(report.to_dict().get("signature"))
             for note in report.notes:
                 say(f"Note: {note}")
 
@@ -361,6 +372,7 @@ def report(
     policy: PolicyOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="The report, an HTML file.")],
     outside: OutsideOption = False,
+    signed_by: SignedByOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -369,7 +381,9 @@ def report(
         from sudare import api
 
         with progress(quiet or as_json) as listener:
-            made = api.report(release, data, given(policy, outside), out=out, progress=listener)
+            made = api.report(
+                release, data, given(policy, outside), out=out, signed_by=signed_by or (), progress=listener
+            )
         if as_json:
             say(json.dumps({"report": str(out)} | dict(made.figures), ensure_ascii=False))
         elif not quiet:

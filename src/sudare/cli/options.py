@@ -29,6 +29,12 @@ EngineOption = Annotated[
 MasterOption = Annotated[
     str | None, typer.Option("--master", help="Where Spark is, such as spark://host:7077; else as it is configured.")
 ]
+SignOption = Annotated[
+    Path | None, typer.Option("--sign", help="Sign the certificate with this private key (`sudare key sign-new`).")
+]
+SignedByOption = Annotated[
+    list[Path] | None, typer.Option("--signed-by", help="A public key that has to have signed it; may be repeated.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 

@@ -39,6 +39,16 @@ def show_certificate(verified: Sequence[str], claimed: Sequence[str]) -> None:
         say(f"  claimed by whoever made it, and not proven: {', '.join(claimed)}")
 
 
+def show_signature(signature: Mapping[str, Any] | None) -> None:
+    """Say who signed a certificate, and whether that was proven."""
+    if signature is None:
+        return
+    proof = "not verified: name a public key with --signed-by"
+    if signature["verified"]:
+        proof = f"verified with the key of {signature['verified_by']}, {signature['key']}"
+    say(f"  signed by {signature['who']} at {signature['time']}; {proof}")
+
+
 def show_report(out: str, found: Mapping[str, Any]) -> None:
     """Say where a report is, and what it is about."""
     held = sum(bool(one["holds"]) for one in found["guarantees"])

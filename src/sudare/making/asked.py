@@ -11,13 +11,14 @@ from typing import Any
 
 from sudare.audit import AuditReport
 from sudare.checking import Seen
-from sudare.engines import Place, Remote
+from sudare.engines import Place, Remote, file_kind
 from sudare.models import MODELS, Requirements
 from sudare.policy import Policy, Role
 from sudare.progress import Listener
 from sudare.randomness import Entropy
 from sudare.reading import Data, Unseen
 from sudare.release.certificate import Figures, make_certificate
+from sudare.release.signatures import Signer
 from sudare.release.warnings import TIGHT, ReleaseWarning
 from sudare.table import Recoding, Table
 
@@ -60,6 +61,8 @@ class Asked:
     spark: bool = False
     master: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    signer: Signer | None = None
+    """Whose key signs the certificate."""
     warnings: list[ReleaseWarning] = field(default_factory=list)
     """What the certificate is to warn of, besides what the audit finds."""
 
@@ -83,7 +86,7 @@ class Asked:
 
     def certificate(self, figures: Figures, report: AuditReport) -> dict[str, Any]:
         """Return the certificate of the release."""
-        return make_certificate(
+        certificate = make_certificate(
             figures=figures,
             order=self.policy.release.order,
             method=self.method,
@@ -93,7 +96,20 @@ class Asked:
             policy_sha256=self.policy.sha256,
             randomness=Entropy(self.seed).source,
             warnings=[*self.warnings, *_of_the_method(self), *([TIGHT] if self.shows_rare else [])],
+            about=self.policy.about.model_dump(exclude_none=True),
+            source=self._source(),
         )
+        return certificate if self.signer is None else self.signer.sign(certificate)
+
+    def _source(self) -> str:
+        """Say what kind of source there was: no name, no path and no digest of it, which could be guessed from."""
+        if self.spark:
+            return "Spark"
+        if self.origin is not None:
+            return {"duckdb": "DuckDB table", "postgres": "PostgreSQL table"}[self.origin.engine]
+        if isinstance(self.data, str | Path):
+            return f"{file_kind(Path(self.data))} file"
+        return "table in memory"
 
 
 def _of_the_method(asked: Asked) -> list[ReleaseWarning]:

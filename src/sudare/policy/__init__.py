@@ -12,6 +12,7 @@ from sudare.policy.policy import Policy
 from sudare.policy.vocabulary import (
     MODEL_NAMES,
     TOLERANCE,
+    AboutSpec,
     AlphaGammaSpec,
     AlphaKAnonymitySpec,
     BetaLikenessSpec,
@@ -37,6 +38,7 @@ from sudare.policy.vocabulary import (
 __all__ = [
     "MODEL_NAMES",
     "TOLERANCE",
+    "AboutSpec",
     "AlphaGammaSpec",
     "AlphaKAnonymitySpec",
     "BetaLikenessSpec",

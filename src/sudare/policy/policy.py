@@ -17,6 +17,7 @@ from sudare.errors import PolicyError, Problem
 from sudare.policy.effects import idle
 from sudare.policy.problems import method_problems, problem, roughly_unfit, unfit
 from sudare.policy.vocabulary import (
+    AboutSpec,
     ColumnSpec,
     KAnonymitySpec,
     MethodSpec,
@@ -42,6 +43,7 @@ class Policy(Part):
     suppression: SuppressionSpec = SuppressionSpec()
     release: ReleaseSpec = ReleaseSpec()
     source: SourceSpec = SourceSpec()
+    about: AboutSpec = AboutSpec()
 
     _file: Path | None = PrivateAttr(default=None)
     _folder: Path = PrivateAttr(default=Path())

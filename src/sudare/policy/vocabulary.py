@@ -293,6 +293,25 @@ class ReleaseSpec(Part):
     formulas: Literal["escape", "keep"] = "escape"
 
 
+def _one_text(text: str) -> str:
+    if not text.strip() or len(text) > 2000 or any(not mark.isprintable() and mark != "\n" for mark in text):
+        raise ValueError("is text of up to 2000 characters, without control characters")
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_one_text)]
+
+
+class AboutSpec(Part):
+    """What the release is for, in words of whoever answers for it; they stand in the certificate and in the report."""
+
+    title: _Text | None = None
+    purpose: _Text | None = None
+    recipient: _Text | None = None
+    legal_basis: _Text | None = None
+    contact: _Text | None = None
+
+
 class SourceSpec(Part):
     """How text files are to be read; only what cannot be told from the file needs to be said."""
 

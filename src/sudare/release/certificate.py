@@ -10,6 +10,7 @@ from typing import Any
 
 from sudare.metrics import PUBLISHED, Loss, as_released, item_figures, published
 from sudare.randomness import OPERATING_SYSTEM
+from sudare.release.signatures import utc
 from sudare.release.warnings import ReleaseWarning
 from sudare.table import Column, Cover, Generalized, ItemSets, Recoding, Table
 
@@ -152,6 +153,8 @@ def make_certificate(
     policy_sha256: str,
     randomness: str = OPERATING_SYSTEM,
     warnings: Iterable[ReleaseWarning] = (),
+    about: Mapping[str, str] | None = None,
+    source: str = "",
 ) -> dict[str, Any]:
     """Put the certificate together; guarantees, digests and the first warnings are those that the audit found."""
     return {
@@ -177,6 +180,9 @@ def make_certificate(
         "missing": MISSING,
         "versions": {name: version(name) for name in ("sudare", "numpy", "numba", "pyarrow", "duckdb")}
         | {"python": platform.python_version()},
+        "date": utc(),
+        "about": dict(about or {}),
+        "source": {"kind": source},
         "policy_sha256": policy_sha256,
         "release_sha256": audit["release_sha256"],
     }

@@ -52,7 +52,26 @@ KNOWLEDGE = Item(
 
 def checklists(found: Found) -> Section:
     """Return the section of all checklists."""
-    lists = [
+    intro = paragraph(
+        "Filled where the tool can tell, open where somebody has to judge. A rule counts as met as far as the names, "
+        "roles and cells of the columns tell. None of this is legal advice."
+    )
+    return Section("checklists", "Checklists", intro + "".join(_list(*each) for each in _lists(found)))
+
+
+def verdicts(found: Found) -> list[tuple[str, str, str]]:
+    """Return the verdict of each checklist as a whole: its title, the worst of its rules, and how many there are."""
+    whole = []
+    for title, _, items in _lists(found):
+        counts = {each: sum(item.verdict == each for item in items) for each in (UNMET, JUDGE, MET)}
+        worst = next(each for each, count in counts.items() if count)
+        told = ", ".join(f"{count} {each}" for each, count in counts.items() if count)
+        whole.append((title, worst, f"{len(items)} rules: {told}" if len(items) > 1 else "1 rule"))
+    return sorted(whole, key=lambda each: (UNMET, JUDGE, MET).index(each[1]))
+
+
+def _lists(found: Found) -> list[tuple[str, str, list[Item]]]:
+    return [
         ("HIPAA Safe Harbor: the eighteen identifiers",
          "45 CFR 164.514(b)(2). Columns are recognised by their names, kinds and roles, and numbers also by values "
          "that few records share.",
@@ -68,11 +87,6 @@ def checklists(found: Found) -> Section:
          "Act on the Protection of Personal Information, Article 43, and its Enforcement Rules, Article 34.",
          appi(found)),
     ]  # fmt: skip
-    intro = paragraph(
-        "Filled where the tool can tell, open where somebody has to judge. A rule counts as met as far as the names, "
-        "roles and cells of the columns tell. None of this is legal advice."
-    )
-    return Section("checklists", "Checklists", intro + "".join(_list(*each) for each in lists))
 
 
 def _list(title: str, about: str, items: Sequence[Item]) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sudare.report.checklists import checklists
+from sudare.report.checklists import STYLES, checklists, verdicts
 from sudare.report.drawing import plain
-from sudare.report.sections import Section, sections_of
+from sudare.report.sections import Section, sections_of, table
+from sudare.report.wording import signed
 
 STYLE = """
 :root { color-scheme: light dark;
@@ -69,6 +70,7 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space:
 code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.86em;
   overflow-wrap: anywhere; }
 .verdict { font-weight: 600; white-space: nowrap; }
+.whole { list-style: none; padding-left: 0; }
 .met, .holds { color: var(--good); } .unmet, .broken { color: var(--bad); } .judge { color: var(--open); }
 .sign { display: block; margin-top: 10px; border-bottom: 1px solid var(--quiet); height: 1.3em; min-width: 150px; }
 ol.names { columns: 2 150px; max-width: 450px; font-size: 0.9rem; margin: 8px 0; }
@@ -135,8 +137,34 @@ def _lead(found: Mapping[str, Any]) -> str:
         f"{line}<p>This page tells what was promised about the people in this release, what was proven, and what the "
         f"release is still good for. It shows no value that fewer than {found['threshold']} "
         f"{'people' if found['people'] else 'records'} share.</p>\n"
-        f'<dl class="facts">{cells}</dl>\n{_warned(found.get("warnings") or [])}'
+        f'{_verdict(found)}<dl class="facts">{cells}</dl>\n{_warned(found.get("warnings") or [])}{_about(found)}'
     )
+
+
+def _verdict(found: Mapping[str, Any]) -> str:
+    """Return the verdict on the whole, first of all what is not kept or not met."""
+    broken = sum(not one["holds"] for one in found["guarantees"])
+    count = len(found["guarantees"])
+    told = f"{broken} of {count} broken" if broken else f"all {count} hold"
+    lines = [("promises of the policy", "broken" if broken else "holds", told, "")]
+    lines += [(title, STYLES[verdict], verdict, rules) for title, verdict, rules in verdicts(found)]
+    rows = "".join(
+        f'<li><span class="verdict {style}">{plain(verdict)}</span> {plain(title)}'
+        f"{f' ({plain(rules)})' if rules else ''}</li>"
+        for title, style, verdict, rules in lines
+    )
+    return f'<ul class="whole" aria-label="Verdict">{rows}</ul>\n'
+
+
+def _about(found: Mapping[str, Any]) -> str:
+    """Return what the release is for, when it was made, and who answers for it."""
+    facts = found["certificate"]
+    names = {"legal_basis": "legal basis"}
+    rows = [[names.get(key, key), text] for key, text in facts["about"].items()]
+    if facts["date"]:
+        rows.append(["made", f"{facts['date']}, with sudare {facts['versions'].get('sudare', '')}"])
+    rows.append(["signed", signed(facts["signature"])])
+    return table(["about this release", ""], rows)
 
 
 def _warned(warnings: Sequence[Mapping[str, Any]]) -> str:

@@ -418,6 +418,7 @@ def _certificate(found: Found) -> str:
         ["order of the rows", facts["order"]],
         ["missing values", facts["missing"]],
         ["versions", ", ".join(f"{name} {version}" for name, version in facts["versions"].items())],
+        ["source", facts["source"]],
         ["time", f"{facts['seconds']:,} s"],
         ["SHA-256 of the policy", facts["policy_sha256"]],
         ["SHA-256 of the release", facts["release_sha256"] or "a table in memory"],

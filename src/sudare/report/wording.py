@@ -122,3 +122,13 @@ def usage(found: Mapping[str, Any]) -> Iterator[str]:
         )
     yield "Do not join the release with other tables about the same people, and do not try to recognise anybody."
     yield f"Prove the release again before you use it: <code>sudare audit {name} --policy POLICY</code>."
+
+
+def signed(signature: Mapping[str, Any] | None) -> str:
+    """Say who signed a certificate, when, and whether that was proven."""
+    if signature is None:
+        return "The certificate is not signed: nothing proves who made it."
+    told = f"by {signature['who']}, at {signature['time']}, with the key {signature['key']}"
+    if signature["verified"]:
+        return f"{told}; verified with the public key of {signature['verified_by']}."
+    return f"{told}; not verified: no public key was given."
