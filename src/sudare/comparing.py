@@ -15,6 +15,7 @@ from sudare.checking import seen_by
 from sudare.compare import (
     Bench,
     Comparison,
+    Query,
     Way,
     check_asked,
     check_installed,
@@ -27,7 +28,7 @@ from sudare.making import requirements_of
 from sudare.methods import METHODS
 from sudare.policy import Policy
 from sudare.progress import Listener, silent
-from sudare.reading import Data, encode, read, without_rare
+from sudare.reading import Data, Rarity, encode, rarity, read, without_rare
 from sudare.table import Table
 
 
@@ -61,12 +62,11 @@ def compare_of(
     whole = source.table() if untouched else None
     secrets = [name for name in policy.sensitive if _single(policy, source.schema, name)]
     table = encode(source if whole is None else whole, policy, progress=listener, target=target, also=secrets)
-    table = without_rare(table, policy)
     seen = _Seen(policy, table, whole, target)
     # what leaves quasi-identifiers as they are has nothing to learn from; who asks for it is told so
     judged = [way for way in ways if methods is not None or not METHODS[way.method].leaves_quasi]
-    drawn = draw_queries(table, queries, seed)
-    bench = Bench(seen.plain, requirements_of(policy), drawn, seen, seed)
+    asks = _Asks(seen, queries, seed)
+    bench = Bench(seen.plain, requirements_of(policy), asks.of(policy), seen, seed, asks)
     return compare_ways(
         bench, ways, target=target, judged=judged, folds=folds, wanted=queries,
         until=math.inf if time_limit is None else started + time_limit, progress=listener,
@@ -90,24 +90,59 @@ class _Seen:
     """The table as methods see it: with the columns that they look at, and no others."""
 
     def __init__(self, policy: Policy, table: Table, whole: pa.Table | None, target: str | None) -> None:
-        self.policy, self.whole, self.target = policy, whole, target
-        required = {getattr(spec, "column", None) for spec in policy.require}
-        self.plain = replace(
-            table, sensitive={name: column for name, column in table.sensitive.items() if name in required}
-        )
+        self.policy, self.table, self.whole, self.target = policy, table, whole, target
+        self.required = {getattr(spec, "column", None) for spec in policy.require}
+        self.hidden: dict[Rarity | None, Table] = {}
         self.others: dict[frozenset[str] | None, Table] = {}
+        self.plain = self.looked_at(policy)
+
+    def whole_of(self, policy: Policy) -> Table:
+        """Return the table with all sensitive columns, and rare values as a policy shows them."""
+        rule = rarity(policy)
+        if rule not in self.hidden:
+            self.hidden[rule] = without_rare(self.table, policy)
+        return self.hidden[rule]
+
+    def looked_at(self, policy: Policy) -> Table:
+        """Return what most methods look at under a policy."""
+        table = self.whole_of(policy)
+        sensitive = {name: column for name, column in table.sensitive.items() if name in self.required}
+        return replace(table, sensitive=sensitive)
+
+    def policy_of(self, way: Way) -> Policy:
+        """Return the policy of a way, with the parameters that a sweep set."""
+        return self.policy.asking({key: value for key, value in way.swept.items() if key in self.policy.parameters})
 
     def __call__(self, way: Way) -> Table:
         """Return the table of a way, or raise if the policy lets out what its method cannot hide."""
         method = METHODS[way.method]
         if not method.leaves_quasi:
-            return self.plain
+            return self.looked_at(self.policy_of(way))
         seen = seen_by(method, way.options, self.policy)
         key = seen.also if method.perturbs else None
         if key not in self.others:
             assert self.whole is not None
             self.others[key] = encode(self.whole, seen.policy, target=self.target, also=seen.also)
         return self.others[key]
+
+
+class _Asks:
+    """The queries of each way: drawn from the values that may be told, alike for all ways that may tell the same."""
+
+    def __init__(self, seen: _Seen, wanted: int, seed: int) -> None:
+        self.seen, self.wanted, self.seed = seen, wanted, seed
+        self.drawn: dict[Rarity | None, list[Query]] = {}
+
+    def of(self, policy: Policy) -> list[Query]:
+        """Return the queries under a policy."""
+        rule = rarity(policy)
+        if rule not in self.drawn:
+            self.drawn[rule] = draw_queries(self.seen.whole_of(policy), self.wanted, self.seed)
+        return self.drawn[rule]
+
+    def __call__(self, way: Way) -> list[Query]:
+        """Return the queries of a way."""
+        return self.of(self.seen.policy if METHODS[way.method].leaves_quasi else self.seen.policy_of(way))
 
 
 def _single(policy: Policy, schema: pa.Schema, name: str) -> bool:

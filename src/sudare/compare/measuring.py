@@ -14,10 +14,11 @@ from sudare.compare.hidden import CannotEstimateError, Shown, draw_all, from_dra
 from sudare.compare.queries import Query, estimates
 from sudare.compare.ways import Way
 from sudare.errors import SudareError
-from sudare.metrics import METRICS
 from sudare.models import AlphaGamma, PkAnonymity, Requirements
+from sudare.release.certificate import measure
+from sudare.release.render import as_shown
 from sudare.risk import Classes, exposure, exposure_of_people
-from sudare.table import Generalized, Partition, Perturbation, Recoding, Separation, Table, generalize, merge_alike
+from sudare.table import Generalized, Partition, Perturbation, Recoding, Separation, Table
 
 WARM = 1000
 """Records on which a method runs once before it is measured, so that loading its compiled code is not counted."""
@@ -77,7 +78,8 @@ class Result:
 class Bench:
     """What all ways are measured on: a table, queries about it, and for each way the table that its method sees.
 
-    ``table`` is what most methods see, and classifiers learn from.
+    ``table`` is what most methods see, and classifiers learn from. ``asks`` gives the queries of a way whose table
+    shows other values than ``table``: what is rare depends on what is required.
     """
 
     def __init__(
@@ -87,7 +89,9 @@ class Bench:
         queries: Sequence[Query],
         seen: Callable[[Way], Table],
         seed: int,
+        asks: Callable[[Way], Sequence[Query]] | None = None,
     ) -> None:
+        self.asks = asks or (lambda way: queries)
         self.table, self.requirements, self.queries, self.seen, self.seed = table, requirements, queries, seen, seed
         self._warm: set[tuple[str, ...]] = set()
 
@@ -121,42 +125,43 @@ class Bench:
         return recoding, draw_all(recoding, table.rows) if isinstance(recoding, Perturbation) else {}
 
     def _figures(self, blank: Result, way: Way, table: Table, recoding: Recoding, drawn: Shown) -> Result:
+        queries = self.asks(way)
         if isinstance(recoding, Partition):
-            return self._of_classes(blank, table, recoding)
+            return self._of_classes(blank, table, recoding, queries)
         guarantee, note = promised(way.requirements or self.requirements)
         error, notes = None, [note]
         try:
             if isinstance(recoding, Separation):
-                found = from_groups(table, recoding, self.queries)
+                found = from_groups(table, recoding, queries)
             else:
-                found = from_draws(recoding, drawn, self.queries, table.rows)
-            error = self._error(found)
+                found = from_draws(recoding, drawn, queries, table.rows)
+            error = self._error(found, queries)
         except CannotEstimateError as reason:
             notes.append(str(reason))
         untouched = {} if note in (LINKED, BELIEVED) else {"gcp": 0.0, "arx": 0.0, "entropy": 0.0}
         figures: dict[str, Any] = untouched | {"suppressed": 0.0, "guarantee": guarantee, "query_error": error}
         return replace(blank, **figures, notes=tuple(notes))
 
-    def _of_classes(self, blank: Result, table: Table, decided: Partition) -> Result:
-        shown = generalize(table, decided)
-        partition = merge_alike(decided, shown)
-        shown = shown if partition is decided else generalize(table, partition)
+    def _of_classes(self, blank: Result, table: Table, decided: Partition, queries: Sequence[Query]) -> Result:
+        shown = as_shown(table, decided)
+        figures = measure(shown)  # as in the certificate of such a release
         return replace(
             blank,
-            gcp=METRICS["gcp"](shown).total,
-            arx=METRICS["arx"](shown).total,
-            entropy=METRICS["entropy"](shown).total,
-            suppressed=shown.lost / max(table.rows, 1),
-            classes=len(shown.kept),
+            gcp=figures.totals["gcp"],
+            arx=figures.totals["arx"],
+            entropy=figures.totals["entropy"],
+            suppressed=figures.suppressed / max(table.rows, 1),
+            classes=len(shown.sizes),
             risk=None if shown.own else risk_of(table, shown),
-            query_error=self._error(estimates(shown, self.queries)),
+            query_error=self._error(estimates(shown, queries), queries),
             notes=(OWN_ITEMS,) if shown.own else (),
         )
 
-    def _error(self, found: Sequence[float]) -> float | None:
-        if not self.queries:
+    @staticmethod
+    def _error(found: Sequence[float], queries: Sequence[Query]) -> float | None:
+        if not queries:
             return None
-        return float(np.mean([query.error(each) for query, each in zip(self.queries, found, strict=True)]))
+        return float(np.mean([query.error(each) for query, each in zip(queries, found, strict=True)]))
 
 
 def risk_of(table: Table, shown: Generalized) -> RiskFigures:

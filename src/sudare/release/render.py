@@ -89,10 +89,8 @@ def render(
     link a person's records, by the subject's codes, where other rows than these show them, too.
     """
     entropy = Entropy(seed)
-    shown = generalize(table, partition)
-    merged = merge_alike(partition, shown)
-    if merged is not partition:
-        partition, shown = merged, generalize(table, merged)
+    shown = as_shown(table, partition)
+    partition = shown.partition
     makers: list[Maker] = []
     for name, cover in shown.covers.items():
         if name not in columns:
@@ -125,6 +123,13 @@ def render(
     kinds = {name: kind for maker in makers for name, kind in maker.types.items()}
     schema = pa.schema([(name, kinds[name]) for name in columns if name in kinds])
     return Rows(schema, int(shown.start[-1]), makers, spans), shown
+
+
+def as_shown(table: Table, partition: Partition) -> Generalized:
+    """Return what a decision shows: its classes covered, and those that look alike as one."""
+    shown = generalize(table, partition)
+    merged = merge_alike(partition, shown)
+    return shown if merged is partition else generalize(table, merged)
 
 
 class Labels:
