@@ -66,7 +66,7 @@ def compare_of(
     # what leaves quasi-identifiers as they are has nothing to learn from; who asks for it is told so
     judged = [way for way in ways if methods is not None or not METHODS[way.method].leaves_quasi]
     asks = _Asks(seen, queries, seed)
-    bench = Bench(seen.plain, requirements_of(policy), asks.of(policy), seen, seed, asks)
+    bench = Bench(seen.untouched, requirements_of(policy), asks.of(policy), seen, seed, asks)
     return compare_ways(
         bench, ways, target=target, judged=judged, folds=folds, wanted=queries,
         until=math.inf if time_limit is None else started + time_limit, progress=listener,
@@ -94,7 +94,7 @@ class _Seen:
         self.required = {getattr(spec, "column", None) for spec in policy.require}
         self.hidden: dict[Rarity | None, Table] = {}
         self.others: dict[frozenset[str] | None, Table] = {}
-        self.plain = self.looked_at(policy)
+        self.untouched = self._needed(table)
 
     def whole_of(self, policy: Policy) -> Table:
         """Return the table with all sensitive columns, and rare values as a policy shows them."""
@@ -105,7 +105,9 @@ class _Seen:
 
     def looked_at(self, policy: Policy) -> Table:
         """Return what most methods look at under a policy."""
-        table = self.whole_of(policy)
+        return self._needed(self.whole_of(policy))
+
+    def _needed(self, table: Table) -> Table:
         sensitive = {name: column for name, column in table.sensitive.items() if name in self.required}
         return replace(table, sensitive=sensitive)
 

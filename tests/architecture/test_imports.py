@@ -28,7 +28,7 @@ ROOMS = {
     "estimate": TABLE | {"hierarchies", "release", "estimate"},
     "risk": TABLE | {"release", "risk"},
     "risking": TABLE | {"engines", "policy", "reading", "release", "released", "risk"},
-    "compare": TABLE | {"models", "metrics", "methods", "policy", "estimate", "risk", "compare"},
+    "compare": TABLE | {"models", "metrics", "methods", "policy", "estimate", "release", "risk", "compare"},
     "comparing": TABLE | {"checking", "compare", "making", "methods", "policy", "reading"},
     "engines": TABLE | {"engines"},
     "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},

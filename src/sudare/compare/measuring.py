@@ -78,8 +78,8 @@ class Result:
 class Bench:
     """What all ways are measured on: a table, queries about it, and for each way the table that its method sees.
 
-    ``table`` is what most methods see, and classifiers learn from. ``asks`` gives the queries of a way whose table
-    shows other values than ``table``: what is rare depends on what is required.
+    ``table`` is as it came, for what classifiers learn without any release. ``asks`` gives the queries of a way: what
+    is rare depends on what is required, and rare values are not told apart.
     """
 
     def __init__(
