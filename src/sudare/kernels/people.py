@@ -8,19 +8,28 @@ from sudare.kernels.ordering import kernel
 
 
 @kernel
-def count_people(codes, subjects, order, held, alone):
-    """Count the people who hold each code, in ``held``; in ``alone`` each person counts for one of their codes.
-
-    ``order`` lists the rows so that those of one person stand together.
-    """
+def count_people(codes, subjects, order, held):
+    """Count the people who hold each code; ``order`` lists the rows so that those of one person stand together."""
     last = np.full(len(held), -1, np.int64)
-    person = -1
     for index in range(len(order)):
         row = order[index]
         code, subject = codes[row], np.int64(subjects[row])
-        if subject != person:
-            person = subject
-            alone[code] += 1
         if last[code] != subject:
             last[code] = subject
             held[code] += 1
+
+
+@kernel
+def count_once(codes, subjects, order, chosen, alone):
+    """Count each person for the smallest of their codes that are chosen; ``order`` is as above."""
+    person, smallest = np.int64(-1), len(alone)
+    for index in range(len(order)):
+        row = order[index]
+        if np.int64(subjects[row]) != person:
+            if smallest < len(alone):
+                alone[smallest] += 1
+            person, smallest = np.int64(subjects[row]), len(alone)
+        if chosen[codes[row]]:
+            smallest = min(smallest, np.int64(codes[row]))
+    if smallest < len(alone):
+        alone[smallest] += 1

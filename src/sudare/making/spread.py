@@ -211,7 +211,7 @@ def _without_rare(asked: Asked, spread: _Spread) -> _Spread:
         found = parts[0]
         for part in parts[1:]:
             found = holders.merge(found, part)
-        held = {name: counted_people(found[name], book.table.single[name].size) for name in named}
+        held = {name: counted_people(found[name], book.table.single[name].size, rule.least) for name in named}
     frequencies, code = dict(spread.frequencies), dict(book.code)
     quasi = dict(book.table.quasi)
     for name in named:

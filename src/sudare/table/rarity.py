@@ -31,33 +31,33 @@ _TRUTH = {"true", "false"}
 class Counts:
     """How many hold each code of a column: ``held`` records or people, and ``alone``, which may be added up.
 
-    Someone with several values counts for each of them in ``held``, and for one in ``alone``.
+    Someone with several values counts for each of them in ``held``. In ``alone`` they count for the smallest of those
+    that are rare.
     """
 
     held: Ints
     alone: Ints
 
 
-def count_holders(table: Table, name: str, order: Ints | None = None) -> Counts:
-    """Count the records that hold each code of a column; with an ``order`` by people, the people."""
+def count_holders(table: Table, name: str, least: int, order: Ints | None = None) -> Counts:
+    """Count the records that hold each code of a column; with an ``order`` by people, the people.
+
+    Codes that fewer than ``least`` hold are rare.
+    """
     column = table.single[name]
     if order is None:
         counts = np.zeros(column.size, np.int64)
         for part in chunks(len(column.codes)):
             counts += np.bincount(column.codes[part], minlength=column.size)
         return Counts(counts, counts)
-    from sudare.kernels.people import count_people
+    from sudare.kernels.people import count_once, count_people
 
     assert table.subject is not None
     held, alone = np.zeros(column.size, np.int64), np.zeros(column.size, np.int64)
     # one type for all tables: each other one would be compiled anew
-    count_people(
-        column.codes.astype(np.uint32, copy=False),
-        table.subject.codes.astype(np.uint32, copy=False),
-        order,
-        held,
-        alone,
-    )
+    given = column.codes.astype(np.uint32, copy=False), table.subject.codes.astype(np.uint32, copy=False), order
+    count_people(*given, held)
+    count_once(*given, held < least, alone)
     return Counts(held, alone)
 
 
@@ -105,11 +105,13 @@ class Holders:
         return pairs[np.arange(len(pairs)) - first < self.least]
 
 
-def counted_people(pairs: NDArray[np.uint64], size: int) -> Counts:
-    """Return how many people hold each of so many codes, from pairs of codes and people."""
+def counted_people(pairs: NDArray[np.uint64], size: int, least: int) -> Counts:
+    """Return how many people hold each of so many codes, from pairs of codes and people; see :class:`Counts`."""
     codes = (pairs >> np.uint64(32)).astype(np.int64)
-    _, first = np.unique(pairs & np.uint64(0xFFFFFFFF), return_index=True)
-    return Counts(np.bincount(codes, minlength=size), np.bincount(codes[first], minlength=size))
+    held = np.bincount(codes, minlength=size)
+    few = (held < least)[codes]
+    _, first = np.unique(pairs[few] & np.uint64(0xFFFFFFFF), return_index=True)
+    return Counts(held, np.bincount(codes[few][first], minlength=size))
 
 
 def hide_rare(table: Table, least: int, *, people: bool = False, public: Collection[str] = ()) -> Table:
@@ -124,7 +126,7 @@ def hide_rare(table: Table, least: int, *, people: bool = False, public: Collect
     return replace(
         table,
         quasi=dict(table.quasi) | {
-            name: hidden(table.single[name], count_holders(table, name, order), least, table.storage)[0]
+            name: hidden(table.single[name], count_holders(table, name, least, order), least, table.storage)[0]
             for name in named
         },
     )  # fmt: skip
