@@ -31,6 +31,7 @@ class Setting:
     method: Any
     options: Mapping[str, Any]
     suppression: Mapping[str, Any]
+    release: Mapping[str, Any]
 
     @classmethod
     def of(cls, data: Mapping[str, Any], methods: Mapping[str, Any] | None) -> Setting:
@@ -44,6 +45,7 @@ class Setting:
             (methods or {}).get(name) if isinstance(name, str) else None,
             {key: value for key, value in method.items() if key != "name"},
             _mapping(data.get("suppression")),
+            _mapping(data.get("release")),
         )
 
     def heeds(self, what: str) -> bool:
@@ -86,6 +88,12 @@ class Setting:
     def counts_subjects(self) -> bool:
         """Whether a promise counts people."""
         return any(spec.get("model") == "k-anonymity" and spec.get("count") == "subjects" for spec in self.require)
+
+    @property
+    def lists_rare(self) -> bool:
+        """Whether sets list rare categories only where the policy declares them."""
+        makes_sets = self.method is None or not self.method.leaves_quasi
+        return makes_sets and self.release.get("ranges") != "tight"
 
     @property
     def limited(self) -> bool:
@@ -175,7 +183,11 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
     },
     "order": {
         "quasi": (
-            _heeded("order", "{method} does not go by it", "leave it out; mondrian cuts categories in their order."),
+            Condition(
+                lambda setting, _, __: setting.heeds("order") or setting.lists_rare,
+                "{method} does not go by it, and sets list rare values anyway",
+                "leave it out; mondrian cuts categories in their order.",
+            ),
             Condition(lambda _, __, spec: not hierarchy_of(spec), "the hierarchy decides which values are near"),
         ),
         "sensitive": (
