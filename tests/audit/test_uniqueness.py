@@ -196,7 +196,7 @@ def test_a_certificate_that_keeps_silent_about_a_warning_is_not_that_of_the_rele
 
 def test_combinations_of_a_large_release_are_estimated_from_a_part_of_them(monkeypatch):
     frame = people(60_000)
-    monkeypatch.setattr(counting, "LARGE", 20_000)
+    monkeypatch.setattr(counting, "ENOUGH", 5_000)
     found = [one for one in audit_release(pa.Table.from_pandas(frame), policy()).warnings if "comb" in one.kind]
     assert found
     assert any(one.figures["share"] != round(unique(frame, one.columns), 3) for one in found)

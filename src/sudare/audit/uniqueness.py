@@ -6,8 +6,8 @@ any order. Where people are counted, a record is unique if all records that show
 of people that mean something within a class only are compared there.
 
 What a policy limits (``model: uniqueness``) is counted by the cells themselves. Figures of warnings are counted by
-digests of the cells, of 64 bits each, and combinations of few columns, in a large release, by every sixteenth one of
-them or fewer. Where the release is kept elsewhere, its keeper counts.
+digests of the cells, of 64 bits each, and combinations of few columns, in a large release, by a part of them that is
+drawn by their digests. Where the release is kept elsewhere, its keeper counts.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ UNTOUCHED = ("dummies", "anatomy")
 """Methods that leave quasi-identifiers as they are."""
 DRAWN = "pram"
 """The method that draws quasi-identifiers: one that shows something may not have it, and is not found by it."""
-LOOKED_AT = 6
+LOOKED_AT = 4
 """Of so many columns, those with most different values, all combinations of two and three are looked at."""
-LARGE = 1_000_000
-"""In a release of more records, combinations are counted by a part of the different ones."""
+ENOUGH = 1 << 17
+"""Of a release with more records, about so many are counted for each combination of few columns."""
 COUNTED = 20_000_000
 """As many records are counted for combinations of few columns, at the most, where the release is kept elsewhere."""
 FEW = 0.001
@@ -249,7 +249,7 @@ class _Read:
     def nearly(self, sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
         """Count a part of the different combinations of a large release, each of them wholly."""
         self._make()
-        part = max(round(16 * self.rows / LARGE), 1) if self.rows > LARGE else 1
+        part = max(self.rows // ENOUGH, 1)
         found = []
         for names in sets:
             key, parts = self._digest(names), self._digest(within) if within else ""
