@@ -26,10 +26,12 @@ from sudare.compare import (
 from sudare.errors import ParameterError, SudareError
 from sudare.making import requirements_of
 from sudare.methods import METHODS
-from sudare.policy import Policy
+from sudare.policy import Policy, UniquenessSpec
 from sudare.progress import Listener, silent
 from sudare.reading import Data, Rarity, encode, rarity, read, without_rare
 from sudare.table import Table
+
+UNCOUNTED = "uniqueness is counted on a written release, and none is written here: a way may not keep that limit."
 
 
 def compare_of(
@@ -67,10 +69,12 @@ def compare_of(
     judged = [way for way in ways if methods is not None or not METHODS[way.method].leaves_quasi]
     asks = _Asks(seen, queries, seed)
     bench = Bench(seen.untouched, requirements_of(policy), asks.of(policy), seen, seed, asks)
-    return compare_ways(
+    found = compare_ways(
         bench, ways, target=target, judged=judged, folds=folds, wanted=queries,
         until=math.inf if time_limit is None else started + time_limit, progress=listener,
     )  # fmt: skip
+    limited = any(isinstance(spec, UniquenessSpec) for spec in policy.require)
+    return replace(found, notes=(*found.notes, UNCOUNTED)) if limited else found
 
 
 def _ways(check: Callable[[], None], ways: Callable[[], list[Way]]) -> list[Way]:
