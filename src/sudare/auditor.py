@@ -10,6 +10,7 @@ from typing import Any
 from sudare import engines
 from sudare.audit import AuditReport, Told, audit_release, check_folder
 from sudare.audit.signatures import PublicKey, load_public, look_at
+from sudare.bounded import certificate_text
 from sudare.errors import AuditFailedError, Problem
 from sudare.making import counted
 from sudare.policy import Policy
@@ -80,7 +81,7 @@ def certificate_of(path: Path) -> Mapping[str, Any] | None:
     if not paper.exists():
         return None
     try:
-        certificate = engines.parse_certificate(paper.read_text(encoding="utf-8"))
+        certificate = engines.parse_certificate(certificate_text(paper))
     except (OSError, ValueError):
         certificate = None
     return _whole(certificate, paper.name)

@@ -18,6 +18,8 @@ import yaml
 MIB = 1 << 20
 DEEPEST = 100
 """Mappings and lists inside each other, at most."""
+LARGEST_CERTIFICATE = 1024 * MIB
+"""A certificate's file, in bytes: it may tell large matrices."""
 ALIASED = 10_000
 """What aliases of YAML stand for, in nodes, at most."""
 
@@ -59,6 +61,14 @@ def content(path: Path, most: int) -> bytes:
     if facts.st_size > most or len(found) > most:
         raise UnreadableError(f"is larger than {most // MIB:,} MiB.")
     return found
+
+
+def certificate_text(path: Path) -> str:
+    """Return the text of a certificate; raises as reading any file does, and ValueError if it is no text."""
+    try:
+        return content(path, LARGEST_CERTIFICATE).decode("utf-8")
+    except UnreadableError as error:
+        raise (FileNotFoundError if error.absent else ValueError)(error.what) from None
 
 
 class Bounded(yaml.composer.Composer):

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from sudare import engines, hierarchies
+from sudare.bounded import certificate_text
 from sudare.engines.files import reading
 from sudare.errors import DataError, Problem
 from sudare.policy import Policy
@@ -170,7 +171,7 @@ def load_certificate(release: Path) -> Mapping[str, Any]:
     """Return the certificate beside a release, or raise DataError."""
     paper = certificate_path(release)
     try:
-        certificate = engines.parse_certificate(paper.read_text(encoding="utf-8"))
+        certificate = engines.parse_certificate(certificate_text(paper))
     except FileNotFoundError:
         hint = "keep both files together: it tells how the release was made, which estimates rest on."
         raise DataError(Problem(paper.name, "the certificate of this release is not there.", hint)) from None

@@ -33,7 +33,7 @@ ROOMS = {
     "engines": TABLE | {"engines"},
     "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},
     "reading": TABLE | {"hierarchies", "models", "engines", "release", "policy", "memory"},
-    "released": {"errors", "engines", "hierarchies", "policy", "release"},
+    "released": {"bounded", "errors", "engines", "hierarchies", "policy", "release"},
     "checking": {"errors", "methods", "policy", "release"},
     "calibrating": TABLE | {"checking", "hierarchies", "methods", "models", "policy", "pram", "reading"},
     "describing": TABLE
@@ -42,7 +42,7 @@ ROOMS = {
     "making": TABLE
     | {"audit", "checking", "engines", "hierarchies", "making", "memory", "methods", "metrics", "models", "policy"}
     | {"pram", "reading", "release"},
-    "auditor": {"audit", "engines", "errors", "making", "policy", "reading", "release", "released"},
+    "auditor": {"audit", "bounded", "engines", "errors", "making", "policy", "reading", "release", "released"},
     "plan": {"bounded", "errors", "hierarchies", "policy"},
     "audit": {"errors", "policy", "audit"},
     "draft": TABLE | {"policy", "draft"},

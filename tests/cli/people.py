@@ -55,7 +55,12 @@ def with_cell(column: str, cell: Any, rows: Sequence[Sequence[Any]] = ROWS) -> l
 
 
 def policy(columns: Mapping[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
-    """Return the policy with some parts replaced, and some columns added or replaced."""
+    """Return the policy with some parts replaced, and some columns added or replaced.
+
+    Methods that leave quasi-identifiers as they are get them without kinds and hierarchies, which would be errors.
+    """
+    if parts.get("method", {}).get("name") in ("dummies", "anatomy"):
+        columns = {name: {"role": spec["role"]} for name, spec in POLICY["columns"].items()} | dict(columns or {})
     return {**POLICY, **parts, "columns": {**POLICY["columns"], **(columns or {})}}
 
 

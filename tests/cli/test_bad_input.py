@@ -255,7 +255,7 @@ class TestCells:
 
     def test_every_column_at_once(self, place):
         job, disease = {"role": "quasi", "hierarchy": "none.csv"}, {"role": "quasi", "order": ["a"]}
-        rules = policy({"job": job, "disease": disease})
+        rules = policy({"job": job, "disease": disease}, method={"name": "mondrian"})
         message = place.refused(text(with_cell("age", "Qsecretcell")), rules)
         assert "3 problems in the data" in message
 

@@ -252,7 +252,7 @@ class TestText:
         assert place.seen(said=rules(method={"name": "full-domain", "loss": "gcp"}))["search"]["loss"] == "gcp"
         said = rules(method={"name": "full-domain", "loss": "gcp"})
         assert place.seen("--loss", "entropy", said=said)["search"]["loss"] == "entropy"
-        assert place.seen(said=rules(method={"name": "mondrian"}))["search"]["loss"] == "arx"
+        assert place.seen(said=rules(method={"name": "top-down"}))["search"]["loss"] == "arx"
 
 
 class TestPicture:

@@ -87,6 +87,8 @@ def anonymized(data, way):
     columns = {
         name: {"role": "quasi", "kind": "numeric" if name in numbers else "categorical"} for name in COLUMNS[:-1]
     }
+    if way in ("dummies", "anatomy"):  # which leave them as they are
+        columns = {name: {"role": "quasi"} for name in columns}
     require = {"model": "l-diversity", "l": 3, "column": "occupation"}
     if way == "mondrian":
         require = {"model": "alpha-k-anonymity", "alpha": 1 / 3, "k": 3, "column": "occupation"}

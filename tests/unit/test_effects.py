@@ -82,7 +82,15 @@ def outcome(given: dict[str, Any], folder: Path) -> str:
     rows = [str(release.data.schema.types), *release.data.to_pydict().values(), out.read_text()]
     second = None if release.second is None else release.second.to_pydict()
     proven = sudare.audit(out, given).to_dict()
-    return json.dumps([rows, facts, second, [proven["guarantees"], proven["classes"]]], default=str)
+    told = calibrated(given) if METHODS[given["method"]["name"]].perturbs else ""
+    return json.dumps([rows, facts, second, [proven["guarantees"], proven["classes"]], told], default=str)
+
+
+def calibrated(given: dict[str, Any]) -> str:
+    """What the policy tells about the values of columns, without data."""
+    with pytest.raises(sudare.SudareError) as error:
+        sudare.calibrate(given, records=300)
+    return str(error.value)
 
 
 SAMPLES: dict[str, Any] = {

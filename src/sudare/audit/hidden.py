@@ -40,7 +40,7 @@ IN_GROUPS = (
 
 def second_table(release: Path) -> Path:
     """Return where the table of groups stands that belongs to a release: R.sensitive.csv for R.csv."""
-    return release.with_name(f"{release.stem}.sensitive{release.suffix}")
+    return release.parent / f"{release.stem}.sensitive{release.suffix}"
 
 
 @dataclass

@@ -66,6 +66,11 @@ class Setting:
             for spec in self.require
         )
 
+    def counts_values(self, spec: Mapping[str, Any]) -> bool:
+        """Say whether order or hierarchy of a column tell ``sudare calibrate``, without data, how many values it has."""
+        listed = spec.get("order") is not None or bool({"file", "tree"} & set(hierarchy_of(spec)))
+        return self.method is not None and bool(self.method.perturbs) and listed
+
     def free(self) -> list[str]:
         """Return the item sets that no promise but k^m-anonymity concerns, and that take no part in the classes."""
         limited = [spec.get("column") for spec in self.require if spec.get("model") == "km-anonymity"]
@@ -154,15 +159,15 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
     },
     "hierarchy": {
         "quasi": (
-            _heeded(
-                "hierarchy",
-                "{method} does not generalize, so that exact values leave",
+            Condition(
+                lambda setting, _, spec: setting.heeds("hierarchy") or setting.counts_values(spec),
+                "{method} does not generalize",
                 "leave it out, or use a method that generalizes, such as top-down.",
             ),
         ),
         "sensitive": (
             Condition(
-                lambda setting, name, _: setting.measured(name, "hierarchical"),
+                lambda setting, name, spec: setting.measured(name, "hierarchical") or setting.counts_values(spec),
                 "sensitive values are not generalized, and no t-closeness with distance: hierarchical is about them",
                 "leave it out, or give the column role: quasi.",
             ),
@@ -184,7 +189,7 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
     "order": {
         "quasi": (
             Condition(
-                lambda setting, _, __: setting.heeds("order") or setting.lists_rare,
+                lambda setting, _, spec: setting.heeds("order") or setting.lists_rare or setting.counts_values(spec),
                 "{method} does not go by it, and sets list rare values anyway",
                 "leave it out; mondrian cuts categories in their order.",
             ),
@@ -192,7 +197,7 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
         ),
         "sensitive": (
             Condition(
-                lambda setting, name, _: setting.measured(name, "ordered"),
+                lambda setting, name, spec: setting.measured(name, "ordered") or setting.counts_values(spec),
                 "no t-closeness with distance: ordered is about this column",
                 "leave it out, or ask for that distance.",
             ),

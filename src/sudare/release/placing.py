@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sudare.bounded import certificate_text
 from sudare.errors import Problem, TargetError
 
 PREFIX = ".sudare-tmp-"
@@ -31,7 +32,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 def certificate_path(release: Path) -> Path:
     """Return where the certificate of a release stands: R.sudare.json for R."""
-    return release.with_name(release.name + PAPER)
+    return release.parent / (release.name + PAPER)  # which "." has, too
 
 
 @contextlib.contextmanager
@@ -67,7 +68,7 @@ def private_folder(beside: Path | None = None) -> Iterator[Path]:
 
 def second_table(release: Path) -> Path:
     """Return where the second table of a release stands, where it has one: R.sensitive.csv for R.csv."""
-    return release.with_name(f"{release.stem}.sensitive{release.suffix}")
+    return release.parent / f"{release.stem}.sensitive{release.suffix}"
 
 
 def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside: Path | None = None) -> None:
@@ -111,7 +112,7 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside
 def _had_second(paper: Path) -> bool:
     """Say whether the release of a certificate, if there is one, had a second table."""
     try:
-        told = json.loads(paper.read_text(encoding="utf-8"))
+        told = json.loads(certificate_text(paper))
         return "second_sha256" in told["mechanism"]
     except (OSError, ValueError, LookupError, TypeError):
         return False
