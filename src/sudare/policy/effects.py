@@ -67,7 +67,7 @@ class Setting:
         )
 
     def counts_values(self, spec: Mapping[str, Any]) -> bool:
-        """Say whether order or hierarchy of a column tell ``sudare calibrate``, without data, how many values it has."""
+        """Say whether a column tells ``sudare calibrate``, without data, how many values it has."""
         listed = spec.get("order") is not None or bool({"file", "tree"} & set(hierarchy_of(spec)))
         return self.method is not None and bool(self.method.perturbs) and listed
 
