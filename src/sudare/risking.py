@@ -34,6 +34,7 @@ from sudare.risk import (
 from sudare.risk.population import row_codes
 from sudare.risk.released import Coded, Unique, coded, unique_by
 from sudare.table import Column, Table, encode_column
+from sudare.table.rarity import only_held
 
 UNNAMED = "the table"
 """What messages call a table in memory."""
@@ -251,7 +252,7 @@ def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, 
         table, released, generalized=method not in LEAVES_QUASI, untouched=also, drawn=method == "pram", text=text,
         missing=[token for token in policy.source.missing if token],
         separators={name: spec.separator for name, spec in policy.columns.items()},
-        published=None if method in LEAVES_QUASI else without_rare(table, policy),
+        published=None if method in LEAVES_QUASI else without_rare(only_held(table), policy),
     )  # fmt: skip
     lost = int(certificate.get("suppressed") or 0)
     return ReleaseView(

@@ -35,7 +35,7 @@ def test_a_population_by_hand():
 
 def test_a_release_against_a_population_by_hand():
     """Released: [30, 50] for both sexes as one class of four, which all but the man of 70 fit."""
-    policy = {**POLICY, "require": [{"model": "k-anonymity", "k": 4}]}
+    policy = {**POLICY, "require": [{"model": "k-anonymity", "k": 4}], "release": {"ranges": "tight"}}
     release = sudare.anonymize(DATA, policy)
     assert set(release.data["age"].to_pylist()) <= {"[30, 50]", "*"}
     found = sudare.risk(DATA, policy, release=release, population=PEOPLE)
@@ -52,11 +52,21 @@ def test_values_of_the_population_alone_are_within_intervals():
     """35 is no age of the data, and yet between 30 and 40."""
     data = pa.table({"age": [30, 40, 60, 70], "sex": ["f"] * 4, "ill": ["a", "b", "a", "b"]})
     people = pa.table({"age": [30, 35, 40, 50, 60, 65, 70], "sex": ["f"] * 7})
-    release = sudare.anonymize(data, POLICY)
+    policy = POLICY | {"release": {"ranges": "tight"}}
+    release = sudare.anonymize(data, policy)
     assert sorted(set(release.data["age"].to_pylist())) == ["[30, 40]", "[60, 70]"]
-    found = sudare.risk(data, POLICY, release=release, population=people).after.journalist
+    found = sudare.risk(data, policy, release=release, population=people).after.journalist
     assert (found.k_map, found.mean_risk) == (3, pytest.approx(1 / 3))
     assert found.presence == (0, pytest.approx(2 / 3))  # nobody of 50 is in it
+
+
+def test_round_ends_are_those_of_the_data_however_far_the_population_reaches():
+    data = pa.table({"age": [30, 40, 60, 70], "sex": ["f"] * 4, "ill": ["a", "b", "a", "b"]})
+    people = pa.table({"age": [1, 30, 35, 40, 50, 60, 65, 70, 119], "sex": ["f"] * 9})
+    release = sudare.anonymize(data, POLICY)
+    assert sorted(set(release.data["age"].to_pylist())) == ["[0, 40]", "[60, 100]"]
+    found = sudare.risk(data, POLICY, release=release, population=people).after.journalist
+    assert (found.k_map, found.mean_risk) == (3, pytest.approx((2 / 4 + 2 / 3) / 4))
 
 
 def test_presence_of_a_global_recoding_is_that_of_the_paper():

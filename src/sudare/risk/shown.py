@@ -139,7 +139,7 @@ def _cells(column: Column, cells: pa.ChunkedArray, published: Column) -> Cells:
     low, high = np.ones(len(texts), np.int64), np.zeros(len(texts), np.int64)
     members: dict[int, Ints] = {}
     if column.positions is not None and column.taxonomy is None:
-        low, high = _ends(published, texts)
+        low, high = _ends(column, published, texts)
         unknown = int(np.count_nonzero((low < 0) | (high < 0)))
     else:
         unknown = 0
@@ -170,17 +170,21 @@ def _codes_of(column: Column, published: Column) -> dict[str, list[int]]:
     return plain
 
 
-def _ends(column: Column, texts: pa.Array) -> tuple[Ints, Ints]:
-    """Return the ends of cells of numbers or dates, of which there may be as many as classes; -1 if one is no value."""
+def _ends(column: Column, published: Column, texts: pa.Array) -> tuple[Ints, Ints]:
+    """Return the ends of cells of numbers or dates, of which there may be as many as classes; -1 if one is no value.
+
+    An end may lie between the values of the column: then it is the one next to it, within the interval.
+    """
     interval = pc.extract_regex(texts, r"^\[(?P<low>.*?), (?P<high>.*)\]$")
     assert column.positions is not None
-    values, first = value_texts(column), np.arange(len(column.values))
-    last = first
-    if column.ends is not None:  # of round numbers: the values next to them, within the interval
-        places = column.ends.positions
-        values = value_texts(replace(column, values=column.ends.values, positions=places))
-        first = np.searchsorted(column.positions, places)
-        last = np.searchsorted(column.positions, places, side="right") - 1
+    assert published.positions is not None
+    if published.ends is None:
+        values, places = value_texts(published), published.positions
+    else:
+        places = published.ends.positions
+        values = value_texts(replace(published, values=published.ends.values, positions=places))
+    first = np.searchsorted(column.positions, places)
+    last = np.searchsorted(column.positions, places, side="right") - 1
     anything = pc.fill_null(pc.equal(texts, "*"), False).to_numpy(zero_copy_only=False)
     missing = texts.is_null().to_numpy(zero_copy_only=False)
     found = []

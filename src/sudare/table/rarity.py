@@ -132,6 +132,24 @@ def hide_rare(table: Table, least: int, *, people: bool = False, public: Collect
     )  # fmt: skip
 
 
+def only_held(table: Table) -> Table:
+    """Return the table with the values of its single quasi-identifiers that its records hold, and no others."""
+
+    def held(column: Column) -> Column:
+        used = np.bincount(column.codes, minlength=column.size)[: len(column.values)] > 0
+        if used.all() or column.taxonomy is not None:
+            return column
+        new = np.append(np.cumsum(used) - 1, np.count_nonzero(used))  # missing stays last
+        return replace(
+            column,
+            codes=new[column.codes],
+            values=column.values.filter(pa.array(used)),
+            positions=None if column.positions is None else column.positions[used],
+        )
+
+    return replace(table, quasi={**table.quasi, **{name: held(column) for name, column in table.single.items()}})
+
+
 def hides(column: Column, public: bool) -> bool:
     """Say whether a column can show rare values: it has no hierarchy, and its categories are not public.
 
