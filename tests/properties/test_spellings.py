@@ -57,7 +57,16 @@ def made(table, wanted):
 
 def told(release):
     certificate = release.certificate
-    return {key: certificate[key] for key in ("rows_out", "classes", "loss", "loss_by_column", "guarantees")}
+    return rounded({key: certificate[key] for key in ("rows_out", "classes", "loss", "loss_by_column", "guarantees")})
+
+
+def rounded(figure):
+    """Sums in another order differ in their last digits."""
+    if isinstance(figure, dict):
+        return {key: rounded(value) for key, value in figure.items()}
+    if isinstance(figure, list):
+        return [rounded(value) for value in figure]
+    return round(figure, 9) if isinstance(figure, float) else figure
 
 
 def assert_same(clean, spelled, wanted, table):
@@ -75,7 +84,7 @@ def assert_same(clean, spelled, wanted, table):
     assert Counter(spelled.data.column("illness").to_pylist()) == blank
     report = sudare.audit(spelled.data, wanted)
     assert report.passed
-    assert [each.achieved for each in report.guarantees] == [each["achieved"] for each in told(clean)["guarantees"]]
+    assert rounded(report.to_dict()["guarantees"]) == told(clean)["guarantees"]
 
 
 @settings(max_examples=8, deadline=None)
