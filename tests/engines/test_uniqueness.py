@@ -93,7 +93,7 @@ def test_spark_counts_the_same(spark, tmp_path):
         pq.write_table(rows, tmp_path / "release.parquet")
         assert told(sudare.audit(tmp_path / "release.parquet", rules)) == counted(release.certificate["warnings"])
         again = sudare.audit(str(tmp_path / f"release {people}.parquet"), rules, engine="spark")
-        assert again.passed
+        assert again.passed, again.problems
         assert told(again) == counted(release.certificate["warnings"])
         if not people:
             check(release.certificate["warnings"], rows)
