@@ -192,6 +192,12 @@ def told_in_groups(connection: Any, second: Release, column: str) -> tuple[int, 
     """Return how many groups there are, and the values they show, after :func:`groups_of_l` has looked at them."""
     cell = value("c1", second.types[second.names.index(column)], ColumnSpec(role="sensitive"))
     [(groups,)] = connection.execute("SELECT count(DISTINCT c0) FROM told").fetchall()
+    kind = second.types[second.names.index(column)]
+    if pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind):
+        # DuckDB writes these otherwise than they are told, and durations it takes for calendar intervals
+        raw = "epoch_us(c1)" if pa.types.is_duration(kind) else "c1"
+        found = connection.sql(f"SELECT DISTINCT {raw} AS v FROM told").to_arrow_table().column(0)
+        return int(groups), set(as_text(found.combine_chunks(), kind).to_pylist())
     values = connection.execute(f"SELECT DISTINCT {cell.of(cell.raw)} FROM told").fetchall()
     return int(groups), {text for (text,) in values}
 

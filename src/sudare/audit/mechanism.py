@@ -42,7 +42,7 @@ class Domain:
             return None
         number = int(cell) if cell.lstrip("+-").isdigit() else float(cell)
         found = self._places.get(number)
-        if found is not None or abs(number) > 3e38:
+        if found is not None or abs(number) > 3.4028235e38:  # the largest of 32 bits, in their digits
             return found
         # a number of 32 bits is written with fewer digits than it has as one of 64
         return self._places.get(struct.unpack("f", struct.pack("f", number))[0])

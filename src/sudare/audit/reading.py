@@ -80,6 +80,9 @@ def _open_file(path: Path, policy: Policy) -> Release:
         raise DataError(Problem(str(path), "is not a regular file.", "copy the release into a file."))
     if facts.st_size == 0:
         raise DataError(Problem(str(path), "is empty."))
+    if "\\" in str(path.absolute()) and set("*?[") & set(str(path.absolute())):
+        what = "has a backslash and one of * ? [ in its path, which DuckDB reads as a pattern of other files."
+        raise DataError(Problem(str(path), what, "rename the file, or its folder."))
     text = suffix in TEXT_SUFFIXES
     look = SecondLook(path, text)
     try:

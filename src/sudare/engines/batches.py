@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sudare.engines.files import check_columns, existing_kind, file_columns, open_arrow, reading
+from sudare.engines.plainness import plain_batch, plain_schema
 from sudare.engines.text import TextForm, likely_rows, no_records, read_text, text_batches
 
 ROWS = 1 << 20
@@ -159,48 +160,3 @@ def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         while (batch := waiting.result()) is not None:
             waiting = worker.submit(next, batches, None)
             yield batch
-
-
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return what is to become of Arrow's views and half floats, which many functions do not take."""
-    if pa.types.is_string_view(kind):
-        return pa.large_string()
-    if pa.types.is_binary_view(kind):
-        return pa.large_binary()
-    if pa.types.is_float16(kind):
-        return pa.float32()
-    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind) or pa.types.is_large_list(kind):
-        return pa.large_list(_plain_type(kind.value_type))
-    if pa.types.is_list(kind):
-        return pa.list_(_plain_type(kind.value_type))
-    if pa.types.is_fixed_size_list(kind):
-        return pa.list_(_plain_type(kind.value_type), kind.list_size)
-    if pa.types.is_struct(kind):
-        return pa.struct([pa.field(field.name, _plain_type(field.type)) for field in kind])
-    return kind
-
-
-def _has_list_views(kind: pa.DataType) -> bool:
-    """Say whether a type is made of views of lists, at any depth."""
-    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        return True
-    return any(_has_list_views(kind.field(place).type) for place in range(kind.num_fields))
-
-
-def plain_schema(schema: pa.Schema) -> pa.Schema:
-    """Return the plain types of a schema, and nothing that a source notes down about them."""
-    return pa.schema([pa.field(column.name, _plain_type(column.type)) for column in schema])
-
-
-def plain_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch in plain types."""
-    arrays = []
-    for cells in batch.columns:
-        kind = _plain_type(cells.type)
-        if kind == cells.type:
-            arrays.append(cells)
-        elif _has_list_views(cells.type):
-            arrays.append(pa.array(cells.to_pylist(), kind))  # Arrow's own cast of these gives lists with wrong ends
-        else:
-            arrays.append(cells.cast(kind))
-    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)

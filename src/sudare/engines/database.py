@@ -30,11 +30,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sudare.engines.batches import ROWS, Source, plain_batch, plain_schema
+from sudare.engines.batches import ROWS, Source
 from sudare.engines.certificates import parse_certificate
 from sudare.engines.chance import with_chance
-from sudare.engines.dialects import Dialect, check_days, quoted
+from sudare.engines.dialects import Dialect, quoted
 from sudare.engines.places import Place
+from sudare.engines.plainness import plain_batch, plain_schema
 from sudare.errors import AuditFailedError, DataError, Problem, TargetError
 
 CERTIFICATE = "_sudare"
@@ -144,10 +145,9 @@ class Database:
             f"SELECT {keys}, count(*) AS n FROM ({self.selected(place, names)}) AS given GROUP BY {keys}"
         )
         counts = np.asarray(found.column(len(names)).to_numpy(), dtype=np.int64)
-        plain = [plain_batch(batch) for batch in found.select(range(len(names))).to_batches()]
-        schema = plain_schema(found.schema).remove(len(names))
-        cells = pa.Table.from_batches(plain, schema).rename_columns(list(names))
-        check_days(cells)
+        given = found.select(range(len(names))).rename_columns(list(names))  # which messages tell
+        plain = [plain_batch(batch) for batch in given.to_batches()]
+        cells = pa.Table.from_batches(plain, plain_schema(given.schema))
         return Tally(cells, counts)
 
     def types(self, place: Place) -> list[pa.DataType]:
@@ -168,9 +168,8 @@ class Database:
             limit = "" if most is None else f" LIMIT {most:d}"
             for batch in self.session.stream(f"{self.selected(place, names)}{limit}", ROWS):
                 if len(batch):
-                    plain = pa.RecordBatch.from_arrays(plain_batch(batch).columns, schema=kinds)
-                    check_days(plain)
-                    yield plain
+                    named = batch.rename_columns(list(names))  # which messages tell
+                    yield pa.RecordBatch.from_arrays(plain_batch(named).columns, schema=kinds)
 
         return Source(kinds, rows, batches)
 

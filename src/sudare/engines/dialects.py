@@ -7,14 +7,10 @@ they travel as Arrow.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
-
-from sudare.errors import DataError, Problem
 
 
 def quoted(name: str) -> str:
@@ -150,23 +146,3 @@ POSTGRES = Dialect(
     path="SELECT s FROM unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS path(s, place) ORDER BY place",
     described=_postgres_described,
 )
-
-_YEARS = datetime.date(1, 1, 1), datetime.date(9999, 12, 31)
-
-
-def check_days(cells: pa.Table | pa.RecordBatch) -> None:
-    """Raise if there are days that no calendar has: databases know infinite ones, and years that Arrow cannot show."""
-    problems = []
-    for name, column in zip(cells.schema.names, cells.columns, strict=True):
-        kind = column.type
-        narrow = pa.types.is_timestamp(kind) and kind.unit == "ns"  # all of these are between the years 1677 and 2262
-        if narrow or not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)) or column.null_count == len(column):
-            continue
-        whole = column.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
-        first, last = (pa.scalar(day).cast(kind).cast(whole.type).as_py() for day in _YEARS)
-        edges = pc.min_max(whole).as_py()
-        if edges["min"] < first or edges["max"] > last:
-            what = "has infinite dates, or such before the year 1 or after 9999."
-            problems.append(Problem(f"column '{name}'", what, "replace them by others, or by nothing."))
-    if problems:
-        raise DataError(problems)

@@ -25,6 +25,9 @@ class DuckSession:
     def __init__(self, place: Place, *, create: bool = False) -> None:
         path = Path(place.address)
         self.shown, self._path, self._made = place.shown, path, False
+        if "\\" in str(path):
+            what = "has a backslash in its path, which DuckDB takes for the end of a folder's name."
+            raise DataError(Problem(str(path), what, "rename it."))
         if not path.exists():
             if not create:
                 raise DataError(Problem(str(path), "there is no such file."))

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sudare.engines.soundness import check_cells
 from sudare.engines.spark import Parcel
 from sudare.errors import DataError, Problem, UnsupportedError
 from sudare.policy import Policy
@@ -77,6 +78,7 @@ class Cutting:
 
     def _shard(self, batches: list[pa.RecordBatch], rows: int) -> Parcel:
         given = pa.Table.from_batches(batches).rename_columns(list(self.names))
+        check_cells(given)
         words: dict[str, Any] = {}
         cells: dict[str, Any] = {}
         for name in self.single:

@@ -175,7 +175,24 @@ def nothing_behind(cells: pa.Array) -> pa.Array:
     flat = pa.types.is_list(kind) or pa.types.is_large_list(kind)
     if not pa.types.is_nested(kind) or (flat and not pa.types.is_nested(kind.value_type) and kind == cells.type):
         return cells
-    return pa.array(cells.to_pylist(), kind)
+    return _anew(cells, kind)
+
+
+def _anew(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return cells of lists and structs made anew of what they show; Python has no nanoseconds to make them of."""
+    given = cells.type
+    if pa.types.is_struct(given) and kind.num_fields:
+        parts = [_anew(part, field.type) for part, field in zip(cells.flatten(), kind, strict=True)]
+        return pa.StructArray.from_arrays(parts, fields=list(kind), mask=cells.is_null())
+    if pa.types.is_fixed_size_list(given):
+        return _anew(cells.cast(pa.list_(given.value_type)), pa.list_(kind.value_type)).cast(kind)
+    if pa.types.is_list(given) or pa.types.is_large_list(given):
+        lengths = pc.fill_null(pc.list_value_length(cells), 0).to_numpy()
+        large = pa.types.is_large_list(given)
+        ends = pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int64() if large else pa.int32())
+        make = pa.LargeListArray if large else pa.ListArray
+        return make.from_arrays(ends, _anew(cells.flatten(), kind.value_type), type=kind, mask=cells.is_null())
+    return pa.array(cells.to_pylist(), kind) if pa.types.is_nested(given) else cells.cast(kind)
 
 
 def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
@@ -185,6 +202,8 @@ def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
         return pa.list_(_without_dictionaries(kind.value_type))
     if pa.types.is_large_list(kind):
         return pa.large_list(_without_dictionaries(kind.value_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_without_dictionaries(kind.value_type), kind.list_size)
     if pa.types.is_map(kind):
         return pa.map_(_without_dictionaries(kind.key_type), _without_dictionaries(kind.item_type))
     if pa.types.is_struct(kind):

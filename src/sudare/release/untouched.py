@@ -59,7 +59,7 @@ def render_untouched(
         numbers = entropy.permutation(recoding.count) + 1
         makers.append(Numbers(GROUP, numbers[recoding.groups]))
         names.append(GROUP)
-        second = _apart(table, recoding, numbers)
+        second = _apart(table, recoding, numbers, in_text=separators is not None)
     rows = np.arange(table.rows) if order == "keep" else entropy.permutation(table.rows)
     start = np.array([0, table.rows])
 
@@ -75,9 +75,13 @@ def drawn_column(draw: Draw, values: pa.Array, separator: str | None) -> Maker:
     """Return what makes a column that is drawn, of what its codes show; with a separator, sets are text."""
     if draw.width is not None:
         return DrawnSets(draw, values, separator)
-    if separator is not None and (pa.types.is_temporal(values.type) and not pa.types.is_date(values.type)):
-        values = values.cast(pa.string())  # as the certificate tells them: formats of text spell times in many ways
-    return DrawnValues(draw, values)
+    return DrawnValues(draw, values if separator is None else _told(values))
+
+
+def _told(values: pa.Array) -> pa.Array:
+    """Return values as the certificate tells them in a file of text: such formats spell times in many ways."""
+    told = pa.types.is_temporal(values.type) and not pa.types.is_date(values.type)
+    return values.cast(pa.string()) if told else values
 
 
 class DrawnSets:
@@ -165,12 +169,13 @@ def shown_values(table: Table, column: Column) -> pa.Array:
     return pa.concat_arrays([values, pa.nulls(1, kind)]) if column.missing else values
 
 
-def _apart(table: Table, recoding: Separation, numbers: Ints) -> Rows:
+def _apart(table: Table, recoding: Separation, numbers: Ints, *, in_text: bool) -> Rows:
     """Return the rows of the second table: how often each value occurs in each group, by their numbers."""
     column = next(iter(table.sensitive.values()))
     pairs = numbers[recoding.groups] * column.size + column.codes
     found, counts = np.unique(pairs, return_counts=True)
-    values = shown_values(table, column).take(pa.array(smallest(found % column.size, column.size)))
+    shown = shown_values(table, column)
+    values = (_told(shown) if in_text else shown).take(pa.array(smallest(found % column.size, column.size)))
     cells = {GROUP: pa.array(found // column.size), column.name: values, COUNT: pa.array(counts)}
     made = pa.table(cells)
     return Rows(

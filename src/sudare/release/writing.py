@@ -30,6 +30,9 @@ def check_target(target: Path) -> None:
                 target.name, f"'{target.suffix}' is not an ending of a release.", f"use one of {', '.join(ENDINGS)}."
             )
         )
+    if "\\" in str(target.absolute()) and set("*?[") & set(str(target.absolute())):
+        what = "has a backslash and one of * ? [ in its path, under which the audit could not read it."
+        raise TargetError(Problem(str(target), what, "choose another name, or another folder."))
     for path in (target, certificate_path(target)):
         try:
             taken = path.is_dir()
