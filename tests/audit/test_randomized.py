@@ -302,7 +302,7 @@ def test_strata_count_by_themselves(spread):
         {
             "side": sides,
             "zone": ["a", "b"] * 500,
-            "ill": ["no", "yes"] * 500,
+            "ill": ["no", "no", "yes", "yes"] * 250,
         }
     )
     told = {name: {"values": values} for name, values in {"zone": ["a", "b"], "ill": ["no", "yes"]}.items()}
@@ -481,7 +481,10 @@ def test_published_cases_hold_at_their_p_and_not_above(case):
 
     def proven(p):
         shown = {name: expected(prior, p, ROWS) for name, prior in {**others, sensitive: PRIORS[sensitive]}.items()}
-        table = pa.table({name: [values[name][code] for code in codes] for name, codes in shown.items()})
+        chance = random.Random(1)
+        table = pa.table(
+            {name: chance.sample([values[name][code] for code in codes], ROWS) for name, codes in shown.items()}
+        )
         return audit(table, uniform(p, values, **{sensitive: PRIORS[sensitive]}), policy)
 
     proven(p).raise_if_failed()
@@ -749,3 +752,22 @@ def test_chance_alone_raises_no_alarm():
     table = people().select(["age", "sex", "ill"])
     for seed in range(25):
         sudare.anonymize(table.slice(0, 200 + 100 * seed), policy, seed=seed)
+
+
+def test_columns_that_were_left_as_they_are_show_combinations_that_never_occur(tmp_path):
+    """With equally frequent values, or matrices that leave frequencies as they are, one column alone shows nothing."""
+    chance = random.Random(3)
+    values = {"zone": ["a", "b", "c", "d"], "ill": ["no", "yes", "some", "much"]}
+    policy, told_of = rules(pk(3), quasi=["zone"], sensitive=["ill"]), uniform(0.2, values)
+
+    def keep(value, domain):
+        return value if chance.random() < 0.2 else chance.choice(domain)
+
+    truth = [chance.randrange(4) for _ in range(8000)]
+    left = [(values["zone"][n], values["ill"][n]) for n in truth]
+    drawn = [(keep(zone, values["zone"]), keep(ill, values["ill"])) for zone, ill in left]
+    for rows, right in ((drawn, True), (left, False)):
+        path = write(tmp_path / "release.csv", ["zone", "ill"], rows)
+        report = audit_release(path, policy, certificate=paper(path, policy, mechanism=told_of))
+        assert report.passed == right
+    assert "combinations more or less often" in told(report)

@@ -6,6 +6,7 @@ or a group, tells about the value of a record.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.audit.cells import DEFAULT_SEPARATOR, is_list, value
+from sudare.audit.draws import Order, Shown, doubts, order_of
 from sudare.audit.sources import Release
 from sudare.audit.spellings import merge_labels, merges, same_texts
 from sudare.audit.verdict import Guarantee
@@ -29,8 +31,8 @@ MOST = (1 << 31) - 1
 
 IN_SETS = (
     "Every set holds that many different values, so that no value takes more than 1/l of the places of any group of "
-    "records. That the true one is among them, and the others were drawn at random, cannot be told from a release: it "
-    "rests on the method."
+    "records. That the true one is among them, and the others were drawn at random, rests on the method: what is far "
+    "from such a draw shows in a release, and the rest cannot be told from it."
 )
 IN_GROUPS = (
     "Every group holds that many different values, none of them in more than 1/l of its records. That each record has "
@@ -50,6 +52,7 @@ class Sets:
     least: int | None = None
     short: int = 0
     seen: set[str | None] = field(default_factory=set)
+    shown: Shown = field(default_factory=Shown)
 
 
 def count_rows(connection: Any, release: Release) -> int:
@@ -61,14 +64,21 @@ def count_rows(connection: Any, release: Release) -> int:
 
 
 def sets_of_l(
-    connection: Any, release: Release, policy: Policy, spec: LDiversitySpec
-) -> tuple[Guarantee, set[str | None]]:
+    connection: Any, release: Release, policy: Policy, spec: LDiversitySpec, mechanism: Any
+) -> tuple[Guarantee, set[str | None], list[Problem]]:
     """Every record shows a set of at least l different values; a missing value is a value of its own.
 
-    Returned with the values that occur, as text.
+    Returned with the values that occur, as text, and with what does not look like the draw that the mechanism tells of.
     """
-    found = read_sets(connection, release, policy, spec.column, int(spec.l))
-    return judged_sets(found, spec), found.seen
+    told = told_of(mechanism, spec.column)
+    found = read_sets(connection, release, policy, spec.column, int(spec.l), order_of(told))
+    return judged_sets(found, spec), found.seen, doubts(found.shown, spec.column, told, people=bool(policy.subject))
+
+
+def told_of(mechanism: Any, column: str) -> Any:
+    """Return what a mechanism tells of a column."""
+    columns = mechanism.get("columns") if isinstance(mechanism, Mapping) else None
+    return columns.get(column) if isinstance(columns, Mapping) else None
 
 
 def judged_sets(found: Sets, spec: LDiversitySpec) -> Guarantee:
@@ -77,8 +87,8 @@ def judged_sets(found: Sets, spec: LDiversitySpec) -> Guarantee:
     return Guarantee(spec.model, spec.parameters(), int(spec.l), found.least, holds, found.short, IN_SETS)
 
 
-def read_sets(connection: Any, release: Release, policy: Policy, column: str, least: int) -> Sets:
-    """Read a column of sets, and note those with fewer different values."""
+def read_sets(connection: Any, release: Release, policy: Policy, column: str, least: int, order: Order | None) -> Sets:
+    """Read a column of sets, and note those with fewer different values, or not in an order of the values."""
     found, spec = Sets(), policy.columns[column]
     place = release.names.index(column)
     kind = release.types[place].value_type if is_list(release.types[place]) else None
@@ -87,15 +97,15 @@ def read_sets(connection: Any, release: Release, policy: Policy, column: str, le
     with release.reading():
         source = release.source(connection, [column], again=False)
         for batch in connection.sql(f"SELECT {cell} FROM {source}").to_arrow_reader(BATCH):
-            _look(batch.column(0), spec, least, kind, found)
+            _look(batch.column(0), spec, least, kind, order, found)
     return found
 
 
-def _look(cells: Any, spec: ColumnSpec, least: int, kind: Any, found: Sets) -> None:
+def _look(cells: Any, spec: ColumnSpec, least: int, kind: Any, order: Order | None, found: Sets) -> None:
     """Look at some sets of a type; in text their items are joined by a separator, and an empty one is missing."""
     text = not is_list(cells.type)
     lists = pc.split_pattern(cells.cast(pa.string()), spec.separator or DEFAULT_SEPARATOR) if text else cells
-    different = _different(lists, spec, found.seen, kind, blanks=text)
+    different = _different(lists, spec, found, kind, order, blanks=text)
     length = pc.fill_null(pc.list_value_length(lists), 0)
     lowest = pc.min(different).as_py()
     if lowest is not None:
@@ -105,8 +115,8 @@ def _look(cells: Any, spec: ColumnSpec, least: int, kind: Any, found: Sets) -> N
     found.short += pc.sum(short).as_py() or 0
 
 
-def _different(lists: Any, spec: ColumnSpec, seen: set[str | None], kind: Any, *, blanks: bool) -> Any:
-    """Return how many different values each list holds; ``seen`` gets those that occur, as they are written."""
+def _different(lists: Any, spec: ColumnSpec, found: Sets, kind: Any, order: Order | None, *, blanks: bool) -> Any:
+    """Return how many different values each list holds; ``found`` gets those that occur, as they are written."""
     lists = lists.cast(pa.large_list(lists.type.value_type))
     length = pc.fill_null(pc.list_value_length(lists), 0)
     flat = lists.flatten()
@@ -120,16 +130,19 @@ def _different(lists: Any, spec: ColumnSpec, seen: set[str | None], kind: Any, *
         texts = pc.utf8_trim_whitespace(texts)
         texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
     places = words.indices
-    seen.update(texts.to_pylist())
+    found.seen.update(texts.to_pylist())
     if places.null_count or texts.null_count:
-        seen.add(None)
+        found.seen.add(None)
+    owner = pc.list_parent_indices(lists)
+    found.shown.count(texts.to_pylist(), places, length)
+    if order is not None:
+        found.shown.look_at_order(texts.to_pylist(), places, owner, order)
     if merges(spec):
         same = same_texts(texts.to_pylist(), spec)
         texts = pa.array([same[text] for text in texts.to_pylist()], pa.string())
     # ranks from 1, equal texts alike; a missing value has 0
     rank = pc.fill_null(pc.if_else(pc.is_valid(texts), pc.rank(texts, tiebreaker="dense"), None), 0)
     ranks = pc.fill_null(rank.take(places), 0)
-    owner = pc.list_parent_indices(lists)
     same = pc.equal(owner.slice(1), owner.slice(0, len(owner) - 1))
     rising = pc.greater(ranks.slice(1), ranks.slice(0, len(ranks) - 1))
     if not pc.any(pc.and_not(same, rising)).as_py():

@@ -93,7 +93,7 @@ def audit_release(
         maker = told.maker(policy)
         policy, limits = parted(policy)
         if maker in (SETS, APART):
-            return _hidden(release, policy, limits, told, room)
+            return _hidden(release, policy, limits, told, mechanism, room)
         if maker == METHOD:
             return _randomized(release, policy, limits, told, mechanism, room)
         return _classes(release, policy, limits, told, room)
@@ -145,7 +145,12 @@ def _classes(
 
 
 def _hidden(
-    release: str | Path | Any, policy: Policy, limits: Sequence[UniquenessSpec], told: Told, room: _Room
+    release: str | Path | Any,
+    policy: Policy,
+    limits: Sequence[UniquenessSpec],
+    told: Told,
+    mechanism: Mapping[str, Any] | None,
+    room: _Room,
 ) -> AuditReport:
     """Prove a release that leaves quasi-identifiers as they are and hides sensitive values."""
     maker = told.maker(policy)
@@ -154,7 +159,8 @@ def _hidden(
     if maker == APART:
         left = {name: spec for name, spec in policy.columns.items() if spec.role != "sensitive"}
         shown = policy.model_copy(update={"columns": left})
-    guarantees, seen, groups = [], dict[str, set[str | None]](), None
+    guarantees, seen, groups, problems = [], dict[str, set[str | None]](), None, list[Problem]()
+    drawn = told.mechanism() if mechanism is None else mechanism
     with ExitStack() as open_files:
         opened = open_files.enter_context(closing(open_release(release, shown)))
         connection = open_files.enter_context(database(room.scratch, room.memory))
@@ -175,8 +181,9 @@ def _hidden(
                 guarantees.append(groups_of_l(connection, opened, second, policy, spec))
                 groups, seen[spec.column] = told_in_groups(connection, second, spec.column)
                 continue
-            guarantee, seen[spec.column] = sets_of_l(connection, opened, policy, spec)
+            guarantee, seen[spec.column], doubts = sets_of_l(connection, opened, policy, spec, drawn)
             guarantees.append(guarantee)
+            problems += doubts
         opened.check_read(rows)
         room.say("counting what is unique")
         unique = look(connection, opened, policy, limits, rows, maker)
@@ -186,7 +193,7 @@ def _hidden(
         found = Found(
             rows, guarantees, opened.sha256, seen=seen, warnings=unique.warnings, groups=groups, second_sha256=beside
         )
-    return conclude(policy, told, found, classes=None, problems=(), started=room.started)
+    return conclude(policy, told, found, classes=None, problems=problems, started=room.started)
 
 
 def asked_of_sets(policy: Policy, maker: str) -> list[LDiversitySpec]:

@@ -11,6 +11,8 @@ A release does not show how it was drawn. What it does show is looked at:
 
 - every value is one of the domain;
 - no value is more or less frequent than the matrix allows, whatever the truth;
+- no two values of different attributes are together more or less often than their matrices allow, which draw apart:
+  columns that were left as they are show combinations that never occur;
 - where there is a prior: values are as frequent as prior and matrix lead to. A prior that is taken from a table is told
   with three digits, so that each of its shares may be wrong by one part in a hundred.
 
@@ -31,6 +33,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from operator import add
 from typing import Any, NamedTuple
 
@@ -54,6 +57,8 @@ CERTAINTY = 18.0
 """How unlikely a count is that is not believed, at least: below 2 exp(-18). It is some six standard errors off."""
 ALARMS = 1e-6
 """How many of all true releases are refused at most."""
+MOST_PAIRS, MOST_CELLS = 100, 10_000
+"""Pairs of attributes that are compared, and combinations of values of each."""
 ROUNDED = 0.0102
 """How far a share of a prior may be from the truth, in proportion, if all of them were told with three digits."""
 
@@ -135,6 +140,8 @@ def look_at(connection: Any, release: Release, policy: Policy, told: Mapping[str
             if not found.problems:
                 found.sizes = {group or 0: some.total() for group, some in reader.tally(()).items()}
                 _compare(reader, found)
+            if not found.problems:
+                _compare_pairs(reader, found)
     release.check_read(rows)
     return found
 
@@ -388,6 +395,44 @@ def _compare(reader: _Reader, found: Drawn) -> None:
         for what, number in off.items():
             where = " and ".join(names)
             found.problems.append(Problem(f"column '{where}'", f"shows {number:,} values {what}."))
+
+
+def _compare_pairs(reader: _Reader, found: Drawn) -> None:
+    """Note pairs of attributes that show two values together more or less often than their matrices allow."""
+    names = sorted({attribute.columns for attributes in found.mechanism.groups for attribute in attributes})
+    pairs = list(combinations(names, 2))[:MOST_PAIRS]
+    certainty = math.log(2 * MOST_PAIRS * MOST_CELLS * max(len(found.sizes), 1) / ALARMS)
+    for one, other in pairs:
+        odd = 0
+        for group, shown in reader.tally((*one, *other)).items():
+            both = [
+                next((each for each in found.mechanism.groups[group or 0] if each.columns == columns), None)
+                for columns in (one, other)
+            ]
+            if both[0] is not None and both[1] is not None:
+                odd += _odd_cells(both[0], both[1], shown, certainty)
+        if odd:
+            where = " and ".join((*one, *other))
+            what = f"show {odd:,} combinations more or less often than the matrices of the certificate allow."
+            found.problems.append(Problem(f"columns '{where}'", what))
+
+
+def _odd_cells(one: Attribute, other: Attribute, shown: Counter[tuple[Any, ...]], certainty: float) -> int:
+    """Count combinations of two attributes that are shown more or less often than is believable, in one stratum."""
+    first, second = one.matrix.spans(), other.matrix.spans()
+    if len(first) * len(second) > MOST_CELLS:
+        return 0
+    counts: Counter[tuple[int | None, int | None]] = Counter()
+    for cells, n in shown.items():
+        counts[one.place(cells[: len(one.columns)]), other.place(cells[len(one.columns) :])] += n
+    rows, odd = shown.total(), 0
+    for a, (low_a, high_a) in enumerate(first):
+        for b, (low_b, high_b) in enumerate(second):
+            low, high, seen = low_a * low_b, high_a * high_b, counts[a, b]
+            odd += seen < rows * low - _room(rows * low * (1 - low), certainty) or seen > rows * high + _room(
+                rows * high * (1 - high), certainty
+            )
+    return odd
 
 
 def _lead_to_the_sum(found: Drawn, attributes: Sequence[Attribute]) -> bool:

@@ -27,7 +27,8 @@ from sudare.audit.cells import comparable, value
 from sudare.audit.certificates import Found, Sizes, Told
 from sudare.audit.conclusion import conclude
 from sudare.audit.definitions import subjects_apart
-from sudare.audit.hidden import SETS, Sets, judged_sets, read_sets
+from sudare.audit.draws import doubts, order_of
+from sudare.audit.hidden import SETS, Sets, judged_sets, read_sets, told_of
 from sudare.audit.prove import (
     DEFINITIONS,
     asked_of_sets,
@@ -321,7 +322,7 @@ class Hidden:
     sums: Sums = (0, 0, 0)
 
 
-def look_at_sets(batches: Iterator[Any], layout: Layout) -> Hidden:
+def look_at_sets(batches: Iterator[Any], layout: Layout, mechanism: Any) -> Hidden:
     """Look at the sets of some rows; batches have the needed columns, in their order."""
     found, policy, names = Hidden(), layout.policy, layout.needed
     for batch in batches:
@@ -332,7 +333,8 @@ def look_at_sets(batches: Iterator[Any], layout: Layout) -> Hidden:
         with database(None, None) as connection, no_values_in_errors(layout.where):
             opened = Release(layout.where, tuple(names), tuple(table.schema.types), table=table)
             for spec in asked_of_sets(policy, SETS):
-                _take_in(found, spec.column, read_sets(connection, opened, policy, spec.column, int(spec.l)))
+                order = order_of(told_of(mechanism, spec.column))
+                _take_in(found, spec.column, read_sets(connection, opened, policy, spec.column, int(spec.l), order))
             counted = table.append_column(MANY, pa.array([1] * batch.num_rows, pa.int64()))
             found.sums = _added([found, Hidden(sums=sums_of_lines(connection, counted))])
     return found
@@ -344,9 +346,12 @@ def _take_in(found: Hidden, column: str, more: Sets) -> None:
     mine.least = min(least) if least else None
     mine.short += more.short
     mine.seen |= more.seen
+    mine.shown.add(more.shown)
 
 
-def merged_sets(parts: Sequence[Hidden], layout: Layout, *, told: Told, unique: Unique, started: float) -> AuditReport:
+def merged_sets(
+    parts: Sequence[Hidden], layout: Layout, *, told: Told, mechanism: Any, unique: Unique, started: float
+) -> AuditReport:
     """Put what was found in all sets together."""
     whole = Hidden()
     for part in parts:
@@ -361,4 +366,8 @@ def merged_sets(parts: Sequence[Hidden], layout: Layout, *, told: Told, unique: 
     seen = {spec.column: whole.sets[spec.column].seen for spec in asked}
     digest = digest_of(layout.needed, _added(parts))
     found_all = Found(whole.rows, guarantees, digest, seen=seen, warnings=unique.warnings)
-    return conclude(layout.policy, told, found_all, classes=None, problems=(), started=started)
+    problems, people = list[Problem](), bool(layout.policy.subject)
+    for spec in asked:
+        told_here = told_of(mechanism, spec.column)
+        problems += doubts(whole.sets[spec.column].shown, spec.column, told_here, people=people)
+    return conclude(layout.policy, told, found_all, classes=None, problems=problems, started=started)

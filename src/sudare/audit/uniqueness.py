@@ -108,7 +108,8 @@ class _Study:
     def __init__(self, counts: _Counts, release: Release, policy: Policy, maker: str) -> None:
         self.counts, self.release, self.policy, self.maker = counts, release, policy, maker
         drawn = maker == DRAWN
-        strata = policy.method.options.get("strata") or ()
+        told = policy.method.options.get("strata")
+        strata = told if isinstance(told, list) else ()
         self.quasi = [name for name in policy.quasi if not drawn or name in strata]
         self.insensitive = [name for name in policy.named("insensitive") if name in release.names]
         self.of: str | None = None

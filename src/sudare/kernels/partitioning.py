@@ -1,7 +1,17 @@
-"""Sets for people with several records: each person has a random partition of the domain, and shows its parts.
+"""Sets for people with several records: each person shows sets that tell nothing about each other.
 
-Sets that were drawn for each value by itself would tell that different sets have different truths. Parts of one
-partition are equal or have nothing in common, whatever the truths are, and tell nothing about each other.
+Sets that were drawn for each value by itself would be intersected. So each value of a person has one set, and:
+
+- Sets of a person are equal or have nothing in common. They are drawn one after the other: a value that is in no set
+  yet gets one, with others of the values that are in none. The probability of what is shown depends on how many sets
+  there are, and how many different values the person has, and never on which values of the sets these are. So whoever
+  sees the sets, and knows nothing else, believes each value of a set alike: 1/l.
+- With more than |S| // l different values, some might be left over that are too few for a set. So that none is, the
+  values that are in no set are chosen first, among those that the person does not have.
+- With more different values than fit into sets without common values (l does not divide |S|, and the person has nearly
+  all of S), the values are put on a circle in random order, and each shows the l neighbours that begin some places
+  before it, the same number of places for all. What is shown is as likely for each of these numbers, so that beliefs
+  are 1/l again; but whoever knows one of the values knows the number, and so the others.
 """
 
 from __future__ import annotations
@@ -21,56 +31,92 @@ def _take(place, items, where, count):
 
 
 @kernel
-def draw_parts(person, truth, size, width, words, lines):
-    """Fill in the part of each (person, truth), in ascending order; those of a person stand one after another.
+def _put(line, index, value):
+    """Put a value into its place among the first ``index`` of a line, which are in ascending order."""
+    at = index
+    while at > 0 and line[at - 1] > value:
+        line[at] = line[at - 1]
+        at -= 1
+    line[at] = value
 
-    A person's values are put into a random order, as far as it is needed. From the front, each ``width`` of them are a
-    part. If some are left over at the end, they are a part together with the first of the first part, as many as are
-    missing; which of its two parts such a value shows is decided by chance. ``words`` are random, ``width + 2`` for
-    each pair.
+
+@kernel
+def draw_parts(person, truth, size, width, words, lines):
+    """Fill in the set of each (person, truth), in ascending order; those of a person stand one after another.
+
+    Each pair is there once. ``words`` are random, ``width + 2`` for each pair.
     """
-    parts, rest = size // width, size % width
-    shared = width - rest if rest else 0  # values of the first part that are also in the last
-    values, at_value = np.arange(size), np.arange(size)
-    places, at_place = np.arange(size), np.arange(size)
-    value_of, place_of = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    filled, placed = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
-    owner, free_values, free_places, word = np.int64(-1), size, size, 0
-    for pair in range(len(person)):
-        if pair == 0 or person[pair] != person[pair - 1]:
-            owner, free_values, free_places = pair, size, size
+    values, where = np.arange(size), np.arange(size)
+    members, part_of, owner = np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, -1, np.int64)
+    apart = np.zeros(width, np.int64)
+    begin, word = 0, 0
+    while begin < len(person):
+        end = begin + 1
+        while end < len(person) and person[end] == person[begin]:
+            end += 1
+        if end - begin > size // width * width:
+            word = _windows(truth, begin, end, values, where, members, part_of, width, words, word, lines)
+        else:
+            free = size
+            if end - begin > size // width:
+                free, word = _leave_out(truth, begin, end, values, where, apart, words, word, size % width)
+            word = _parts(truth, begin, end, free, values, where, members, part_of, owner, width, words, word, lines)
+        begin = end
+
+
+@kernel
+def _leave_out(truth, begin, end, values, where, apart, words, word, rest):
+    """Choose values that are in no set, among those that the person does not have; return how many are left."""
+    size = len(values)
+    free = size
+    for pair in range(begin, end):
+        _take(where[np.int64(truth[pair])], values, where, free)
+        free -= 1
+    for number in range(rest):
+        apart[number] = _take(np.int64(words[word] % np.uint64(free)), values, where, free)
+        free -= 1
+        word += 1
+    for number in range(rest):
+        _take(where[apart[number]], values, where, size - number)
+    return size - rest, word
+
+
+@kernel
+def _parts(truth, begin, end, free, values, where, members, part_of, owner, width, words, word, lines):
+    """Draw sets without common values; the first ``free`` values may be in them."""
+    parts = 0
+    for pair in range(begin, end):
         true = np.int64(truth[pair])
-        if placed[true] != owner:
-            chosen = np.int64(words[word] % np.uint64(free_places))
-            place = _take(chosen, places, at_place, free_places)
-            free_places -= 1
-            _take(at_value[true], values, at_value, free_values)
-            free_values -= 1
-            value_of[place], place_of[true] = true, place
-            filled[place], placed[true] = owner, owner
-        word += 1
-        place = place_of[true]
-        part = min(place // width, parts)
-        if place < shared and words[word] & np.uint64(1):
-            part = parts
-        word += 1
+        if owner[true] != begin:
+            for index in range(width):
+                if index == 0:
+                    place = where[true]
+                else:
+                    place = np.int64(words[word] % np.uint64(free))
+                    word += 1
+                value = _take(place, values, where, free)
+                free -= 1
+                members[parts * width + index] = value
+                owner[value], part_of[value] = begin, parts
+            parts += 1
+        first = part_of[true] * width
         for index in range(width):
-            if part < parts:
-                place = part * width + index
-            else:
-                place = index if index < shared else parts * width + index - shared
-            if filled[place] != owner:
-                chosen = np.int64(words[word] % np.uint64(free_values))
-                value = _take(chosen, values, at_value, free_values)
-                free_values -= 1
-                _take(at_place[place], places, at_place, free_places)
-                free_places -= 1
-                value_of[place], place_of[value] = value, place
-                filled[place], placed[value] = owner, owner
-            word += 1
-            # into its place among those that are there
-            value, at = value_of[place], index
-            while at > 0 and lines[pair, at - 1] > value:
-                lines[pair, at] = lines[pair, at - 1]
-                at -= 1
-            lines[pair, at] = value
+            _put(lines[pair], index, members[first + index])
+    return word
+
+
+@kernel
+def _windows(truth, begin, end, values, where, circle, place_of, width, words, word, lines):
+    """Put all values on a circle, and show neighbours."""
+    size = len(values)
+    for place in range(size):
+        value = _take(np.int64(words[word] % np.uint64(size - place)), values, where, size - place)
+        circle[place], place_of[value] = value, place
+        word += 1
+    before = np.int64(words[word] % np.uint64(width))
+    word += 1
+    for pair in range(begin, end):
+        at = place_of[np.int64(truth[pair])]
+        for index in range(width):
+            _put(lines[pair], index, circle[(at - before + index) % size])
+    return word

@@ -97,9 +97,11 @@ def _prove(
         held = Release(where, tuple(schema.names), tuple(schema.types), count=_nothing, single=single)
         unique = look(None, held, others, limits, rows, made_by)
     if made_by == "dummies":
-        looked = spark.parcels(frame, layout.needed, _Looking(layout))
+        drawn = told.mechanism() if mechanism is None else mechanism
+        looked = spark.parcels(frame, layout.needed, _Looking(layout, drawn))
         parts = [pickle.loads(head) for head in spark.heads(looked, from_rows=True)]
-        return Proven(merged_sets(parts, layout, told=told, unique=unique, started=started))
+        report = merged_sets(parts, layout, told=told, mechanism=drawn, unique=unique, started=started)
+        return Proven(report)
     return _classes(spark, frame, layout, rows, unique, told, started, say)
 
 
@@ -202,6 +204,7 @@ class _Looking:
     """Looks at sets, and tells what it found in the head of a parcel."""
 
     layout: Layout
+    mechanism: Any
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Parcel]:
-        yield Parcel(0, pickle.dumps(look_at_sets(batches, self.layout)), b"")
+        yield Parcel(0, pickle.dumps(look_at_sets(batches, self.layout, self.mechanism)), b"")

@@ -45,7 +45,7 @@ class SetDraw:
     likely as the product of the weights of the others.
 
     ``same`` says who a record is about. Records of one person with the same truth show the same set: sets drawn anew
-    would have little in common but the truth. And sets of one person are parts of one partition of the domain (see
+    would have little in common but the truth. And sets of one person have no values in common (see
     :mod:`sudare.kernels.partitioning`): else different sets would tell that truths are different. They are drawn at
     once, and kept.
     """

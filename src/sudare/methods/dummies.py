@@ -5,9 +5,10 @@ Steps
     2. For each record l - 1 other values are drawn from S, without replacement: all equally likely, or (``frequencies:
        observed``) so that a set of them is as likely as the product of their frequencies in the column.
     3. The record shows the true value and these, in the order of S: the place of a value tells nothing.
-    4. If it is said who records are about, the records of a person with several of them show parts of one random
-       partition of S into sets of l: the same set for the same value, and for others the same or one without a common
-       value. If l does not divide |S|, two parts have values in common, each of which shows either of them by chance.
+    4. If it is said who records are about, the records of a person with several of them show the same set for the same
+       value, and for others the same or one without a common value, all drawn at random
+       (:mod:`sudare.kernels.partitioning`). Only the sets of a person who has more different values than fit into sets
+       without common ones (more than l * floor(|S| / l)) overlap.
 
 Cost
     Linear in the records, whatever their values, with one or two random words per record for some ten dummies; with
@@ -34,11 +35,15 @@ Guarantee
 
     Not promised: records can be re-identified as before, since the quasi-identifiers are as they were. A second release
     of the same records tells more, as what two sets of a record have in common is hardly more than the truth; so does a
-    table that has several records of a person and does not say so. Where l does not divide |S|, who compares sets of
-    one person that have values in common may come to a belief of 2 / (l + |S| mod l), which is below 2 / l; otherwise
-    the sets of a person tell nothing about each other. Equal sets may link the records of a person. Each column is
-    drawn on its own: where one tells about another, or any released column about it, both together tell more. With
-    l = |S| nothing can be learnt at all.
+    table that has several records of a person and does not say so. The sets of a person tell nothing about which of
+    their values are true: with all values equally likely before, each value of each set is believed 1/l, whatever sets
+    are compared, since the probability of what is shown is the same whichever values of the sets are the true ones.
+    (This is exact for any |S| and l; a test enumerates small ones. Had the values that are left over where l does not
+    divide |S| a set together with some of another, comparing both would lead to beliefs of 3/4 with |S| = 5, l = 2 and
+    two records, and to more with more.) Whoever knows the value of one record of a person learns little about those of
+    others, unless the person has more different values than fit: then all of them. Equal sets may link the records of a
+    person. Each column is drawn on its own: where one tells about another, or any released column about it, both
+    together tell more. With l = |S| nothing can be learnt at all.
 
 Deviations
     The paper knows one sensitive column; here each is drawn on its own. It takes S as given, here it is what the column
