@@ -222,6 +222,8 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
             ),
         ),
     },
+    # on other roles it is malformed, and said to be so there
+    "exact": {"sensitive": (_READ,), "quasi": (), "insensitive": (), "subject": (), "identifier": ()},
 }
 """For each key of a column, the roles that it has an effect on, and what has to hold there."""
 
