@@ -71,7 +71,9 @@ with tempfile.TemporaryDirectory() as folder:
     release = sudare.anonymize(claims, policy, out=path)
     sets = release.certificate["item_sets"]["diseases"]
     print(release)
-    print(f"Of {sets['items']:,} diseases, {sets['disclosed_share']:.0%} are shown.")
+    print(
+        f"{sets['disclosed']:,} diseases are shown unchanged; a record loses {sets['ncp']:.0%} of its own on average."
+    )
 
     # %% [markdown]
     # ## 5. The audit, by whoever receives it
