@@ -113,7 +113,7 @@ def test_anatomy_takes_its_source_from_a_database(home, tmp_path):
 
 
 @pytest.mark.parametrize("records", ["left-out", "masked"])
-@pytest.mark.parametrize("method", ["top-down", "full-domain", "mondrian"])
+@pytest.mark.parametrize("method", ["top-down", "full-domain"])
 def test_suppression(home, method, records):
     columns = ALL_LEVELS if method == "full-domain" else None
     rules = policy(columns, require=DIVERSE, method={"name": method}, suppression=suppressing(records))
