@@ -194,9 +194,10 @@ def test_hierarchies_that_cannot_be_read(name, content, tmp_path):
 
 
 def test_a_typed_column_meets_the_words_of_the_policy():
-    spec = {"role": "sensitive", "order": ["2", "1", "3"], "hierarchy": {"tree": {"x": [1, 2], "y": [3]}}}
+    ranked = {"role": "sensitive", "order": ["2", "1", "3"]}
+    spec = {"role": "sensitive", "hierarchy": {"tree": {"x": [1, 2], "y": [3]}}}
     table = classes(a=[2.0], b=[1.0, 3.0])
-    assert prove(table, t(1, "ordered"), illness=spec).achieved == pytest.approx((2 / 3 + 1 / 3) / 2)
+    assert prove(table, t(1, "ordered"), illness=ranked).achieved == pytest.approx((2 / 3 + 1 / 3) / 2)
     assert prove(table, t(1, "hierarchical"), illness=spec).achieved == pytest.approx(1 / 3 / 2 + 1 / 3)
 
 
@@ -248,7 +249,7 @@ def test_random_tables_against_the_plain_definition(seed):
     whole = illness.tolist()
     assert len(set(whole)) > 1
     groups = [illness[zone == z].tolist() for z in set(zone.tolist())]
-    ordered = prove(table, t(0.3, "ordered"), **spec)
+    ordered = prove(table, t(0.3, "ordered"))
     figures = [naive_ordered(group, whole) for group in groups]
     assert ordered.achieved == pytest.approx(max(figures), abs=1e-12)
     assert ordered.offending_classes == sum(figure > 0.3 + 1e-9 for figure in figures)

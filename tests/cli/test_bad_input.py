@@ -343,7 +343,7 @@ class TestHierarchy:
 
     def test_two_parents(self, place):
         self.write(place, "leaf;health;*\nleaf;food;*\nqnurse;health;*\nqcook;food;*\nqjudge;law;*\n")
-        assert "has 2 parents: 'health' (line 1) and 'food' (line 2)" in place.refused(rules=self.RULES)
+        assert "a leaf has 2 parents: one (line 1) and one (line 2)" in place.refused(rules=self.RULES)
 
     def test_gaps_are_listed_for_the_owner_alone(self, place):
         self.write(place, "qnurse;health;*\n")
