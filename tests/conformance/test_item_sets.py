@@ -12,7 +12,6 @@ import pytest
 from test_methods import (
     ASKED,
     TOGETHER,
-    WAYS,
     as_table,
     canonical,
     decide,
@@ -20,6 +19,7 @@ from test_methods import (
     members,
     patients,
     required,
+    ways_of,
     with_hierarchy,
     without_item_sets,
 )
@@ -30,7 +30,8 @@ from sudare.methods.km_items import HIDDEN
 from sudare.models import MODELS, Requirements
 from sudare.table import SUPPRESSED, ItemSets, Partition, Table, encode_items, generalize
 
-KNOWING = [(name, options) for name, options in WAYS if METHODS[name].item_sets and options.get("sensitive") != "blind"]
+WAYS = ways_of([name for name, method in METHODS.items() if method.item_sets], ["polish"])
+KNOWING = [(name, options) for name, options in WAYS if options.get("sensitive") != "blind"]
 every_way = pytest.mark.parametrize(
     ("name", "options"), KNOWING, ids=["-".join((name, *map(str, options.values()))) for name, options in KNOWING]
 )
@@ -372,7 +373,7 @@ def test_equal_sets_are_one_class(name, options, cell, tree, limit):
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [(name, options) for name, options in KNOWING if not options.get("polish")],  # which leaves item sets alone
+    KNOWING,
     ids=str,
 )
 @pytest.mark.parametrize("cell", [[], None, ["a"]], ids=str)

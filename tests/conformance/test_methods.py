@@ -64,22 +64,26 @@ def default_of(name, option):
 FIRST_NAMES = {(method.module, method.function): name for name, method in reversed(METHODS.items())}.values()
 
 
-def ways_of(methods) -> list[tuple[str, dict]]:
+def ways_of(methods, without=()) -> list[tuple[str, dict]]:
     """Every method without options, and with every other value of every option, one at a time.
 
-    A function that has more than one name is tried with options under the first.
+    A function that has more than one name is tried with options under the first. Options that have no effect on the
+    tables in question are refused, and left out here.
     """
     return [(name, {}) for name in methods] + [
         (name, {option: value})
         for name in methods
         if name in FIRST_NAMES
         for option in METHODS[name].options
+        if option not in without
         for value in values_of(name, option)
         if value != default_of(name, option)
     ]
 
 
-WAYS = ways_of([name for name, method in METHODS.items() if not method.leaves_quasi])
+OF_SETS = ("items", "remainder", "beta")
+"""Options that matter where there are item sets, which have a suite of their own."""
+WAYS = ways_of([name for name, method in METHODS.items() if not method.leaves_quasi], OF_SETS)
 every_method = pytest.mark.parametrize("name", METHODS)
 every_way = pytest.mark.parametrize(
     ("name", "options"),
