@@ -292,7 +292,6 @@ def test_pandas_columns_that_are_not_asked_for_do_not_matter():
     "cells",
     [
         pa.UnionArray.from_dense(pa.array([0] * 20, pa.int8()), pa.array(range(20), pa.int32()), [pa.array(range(20))]),
-        pa.RunEndEncodedArray.from_arrays(pa.array([20], pa.int32()), pa.array([1])),
         pa.array([pa.MonthDayNano([1, 2, 3])] * 20, pa.month_day_nano_interval()),
         pa.StructArray.from_arrays([pa.array(range(20)), pa.array(range(20))], ["x", "x"]),
     ],
@@ -317,3 +316,25 @@ def test_spreadsheets_of_other_countries_get_a_way_on(tmp_path):
         sudare.draft(path)
     with pytest.raises(SudareError, match="encoding"):
         sudare.draft(path, encoding="no-such-thing")
+
+
+@pytest.mark.parametrize("ending", ["arrow", "parquet"])
+def test_nothing_stands_below_nulls_of_lists_in_structs_either(ending, tmp_path):
+    secret = ["below-null"] * 60
+    lists = pa.ListArray.from_arrays(pa.array(range(61), pa.int32()), pa.array(secret))
+    pairs = pa.FixedSizeListArray.from_arrays(pa.array(secret * 2), 2)
+    inner = pa.StructArray.from_arrays([pa.array(secret)], ["s"])
+    masked = pa.StructArray.from_arrays([lists, pairs, inner], ["a", "b", "c"], mask=pa.array([True] * 60))
+    table = pa.table({"age": [30, 31] * 30, "masked": masked, "moments": pa.array([{"t": 1}] * 60)})
+    moments = pa.StructArray.from_arrays([pa.array([1] * 60, pa.int64()).view(pa.timestamp("ns"))], ["t"])
+    table = table.set_column(2, "moments", moments)
+    rules = policy(masked={"role": "insensitive"}, moments={"role": "insensitive"})
+    sudare.anonymize(table, rules, out=tmp_path / f"r.{ending}")
+    assert b"below-null" not in (tmp_path / f"r.{ending}").read_bytes()
+    found = (
+        pq.read_table(tmp_path / "r.parquet")
+        if ending == "parquet"
+        else pa.ipc.open_file(tmp_path / "r.arrow").read_all()
+    )
+    assert found["masked"].null_count == 60
+    assert found["moments"].combine_chunks().field("t").view(pa.int64()).to_pylist() == [1] * 60

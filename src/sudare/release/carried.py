@@ -192,7 +192,11 @@ def _anew(cells: pa.Array, kind: pa.DataType) -> pa.Array:
         ends = pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int64() if large else pa.int32())
         make = pa.LargeListArray if large else pa.ListArray
         return make.from_arrays(ends, _anew(cells.flatten(), kind.value_type), type=kind, mask=cells.is_null())
-    return pa.array(cells.to_pylist(), kind) if pa.types.is_nested(given) else cells.cast(kind)
+    if pa.types.is_nested(given):
+        return pa.array(cells.to_pylist(), kind)
+    if cells.null_count:  # a null may stand before a value; one that is taken from nowhere stands before nothing
+        cells = cells.take(pa.array(np.arange(len(cells)), mask=cells.is_null().to_numpy(zero_copy_only=False)))
+    return cells.cast(kind)
 
 
 def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
