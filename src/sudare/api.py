@@ -115,6 +115,7 @@ def anonymize(
     entry, options = chosen_method(checked, method)
 
     def decide(table: Table, requirements: Requirements) -> Recoding:
+        entry.check_table(options, any(not requirements.free(name) for name in table.sets))
         found: Recoding = entry.load()(table, requirements, **options, seed=seed, progress=listener)
         return found
 

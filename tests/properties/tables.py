@@ -215,7 +215,7 @@ _METHODS = [
         {"name": name, key: value}
         for name, method in _CLASSES.items()
         for key, allowed in method.options.items()
-        if key not in ("items", "remainder", "beta")  # which are about item sets
+        if key not in ("items", "remainder", "beta", "sensitive", "slack")  # of item sets, and of blind decisions
         for value in _some(allowed)
     ),
 ]

@@ -224,7 +224,7 @@ def test_masked_records_have_to_be_a_class_themselves(name):
 def test_the_loss_counts_them_as_lost(name):
     masked = sudare.anonymize(clear(), rules(name)).certificate
     dropped = sudare.anonymize(
-        clear(), rules(name) | {"suppression": {"limit": 0.05, "records": "dropped"}}
+        clear(), effective(rules(name) | {"suppression": {"limit": 0.05, "records": "dropped"}})
     ).certificate
     assert dropped["suppressed"] == masked["suppressed"]
     assert dropped["rows_out"] == masked["rows_out"] - masked["suppressed"]

@@ -37,6 +37,7 @@ from sudare.making.proving import prove
 from sudare.making.pushed import repeated
 from sudare.making.shards import SHARD, Book, Cutting, Ints, histograms, make_book, merged_words
 from sudare.making.spread_targets import FolderTarget, target_of
+from sudare.methods import METHODS
 from sudare.methods.spread_out import Shape, spread_mondrian, spread_top_down
 from sudare.metrics.adding import Sums, losses
 from sudare.randomness import Entropy
@@ -248,6 +249,8 @@ def _split(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]
     totals = {name: frequencies[name] for name in table.sensitive}
     people = 0 if table.subject is None else int(np.count_nonzero(frequencies[table.subject.name]))
     options = {key: value for key, value in asked.method.items() if key != "name"}
+    own = [name for name in table.sets if not asked.requirements.free(name)]
+    METHODS[str(asked.method["name"])].check_table(options, bool(own))
     plan = SPLITTING[str(asked.method["name"])](
         Shape(table, spread.rows, totals, people),
         asked.requirements,

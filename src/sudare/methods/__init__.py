@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from sudare.errors import Problem, did_you_mean
-from sudare.methods.effects import Beside, idle_options
+from sudare.methods.effects import Beside, check_sets, idle_options
 from sudare.methods.options import (
     ByColumn,
     ColumnGroups,
@@ -123,6 +123,11 @@ class Method:
     ) -> list[Problem]:
         """Return the options that have no effect in a policy; ``free`` are the item sets that no class is by."""
         return list(idle_options(self.name, Beside(options, columns, promises, free)))
+
+    def check_table(self, options: Mapping[str, Any], with_sets: bool) -> None:
+        """Raise if options have no effect on a table; ``with_sets`` says that item sets take part in its classes."""
+        if self.name == "top-down":
+            check_sets(options, with_sets)
 
     def _unable(self, models: Collection[str]) -> list[Problem]:
         """Return that this method cannot keep some models, in one problem."""

@@ -36,7 +36,6 @@ from sudare.errors import ParameterError, PolicyUnmetError, UnsupportedError
 from sudare.kernels import splits
 from sudare.methods.disclosing import Choices, job_with
 from sudare.methods.driving import Driver, SpreadJob
-from sudare.methods.effects import check_sets
 from sudare.methods.splitting import Ints, Job, Start, runs
 from sudare.methods.summaries import TallyAll, Task, Tree, count_bits, joined, pack, starts
 from sudare.models import Requirements
@@ -206,7 +205,6 @@ def spread_top_down(
     _refuse(sensitive == "blind", "sensitive: blind", "each cluster asks what it holds before it is split")
     _refuse(order == "global", "order: global", "it compares all clusters of the table round by round")
     free = [name for name in shape.table.sets if requirements.free(name)]
-    check_sets({"items": items, "remainder": remainder, "beta": beta}, with_sets=bool(shape.table.sets))
     _refuse(bool(free), "item sets that only k^m-anonymity limits", "they are recoded once for the whole table")
     return spread_down(
         shape,

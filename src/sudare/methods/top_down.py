@@ -86,12 +86,9 @@ def top_down(
     from sudare.kernels.combinations import count_items
     from sudare.kernels.splits import LEAST_LOSS, WIDEST
     from sudare.methods.disclosing import Choices, job_with
-    from sudare.methods.effects import check_sets
     from sudare.methods.km_items import HIDDEN, cut_items
 
     free = [name for name in table.sets if requirements.free(name)]
-    given = {"items": items, "remainder": remainder, "beta": beta, "polish": polish}
-    check_sets(given, with_sets=len(free) < len(table.sets))
     chosen = Choices(beta, alone=items == "one-by-one", join=remainder == "join", everywhere=order == "global")
     plain = order == "per-cluster" and len(free) == len(table.sets)
     for_groups, job = requirements.for_groups(free), None if plain else job_with(chosen)
