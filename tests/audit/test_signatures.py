@@ -200,7 +200,7 @@ def test_public_and_private_keys_are_not_mixed_up(folder):
     with pytest.raises(ParameterError, match="is a private key"):
         sudare.audit(folder / "r.csv", POLICY, signed_by=folder / "office")
     (folder / "office.pub").chmod(0o600)
-    with pytest.raises(ParameterError, match="not a private key"):
+    with pytest.raises(ParameterError, match="is a public key"):
         made(folder, "office.pub")
     with pytest.raises(ParameterError, match="cannot be read"):
         audit(folder, "nobody")

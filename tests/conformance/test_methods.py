@@ -132,6 +132,7 @@ SETTINGS = {
     "km-anonymity": [],
     "pk-anonymity": [],  # of mechanisms, which no classes keep
     "alpha-gamma": [],
+    "uniqueness": [],  # of the release as it is written
 }
 ASKED = [(model, setting) for model, settings in SETTINGS.items() for setting in settings]
 TOGETHER = [
@@ -202,6 +203,8 @@ def decide(name, options, table, requirements, **more) -> Partition:
         told = table.sensitive["illness"].codes if "illness" in table.sensitive else np.arange(table.rows)
         table = replace(table, target=Column("class", "categorical", (told % 2).astype(np.uint8), pa.array(["u", "v"])))
         more["target"] = table.target.name
+    if all(requirements.free(column) for column in table.sets):
+        options = {key: value for key, value in options.items() if key not in OF_SETS}  # refused where there are none
     return METHODS[name].load()(table, requirements, **options, **more)
 
 

@@ -37,6 +37,9 @@ WAYS = [
 
 def compare(name, table, requirements, shards, seed, most, bundle=1000, **options):
     """Decide in one place and spread out, and expect the same; return the plan, or None where nothing can be kept."""
+    if all(requirements.free(column) for column in table.sets):
+        # refused where there are no sets
+        options = {key: value for key, value in options.items() if key not in ("items", "remainder", "beta")}
     apart = requirements.counts_subjects and seed % 2 == 0
     cluster = cut(table, shards, seed, apart=apart)
     try:

@@ -177,7 +177,8 @@ class _Study:
             return []
         sets = [known, *([plain] if plain and quasi else []), *([name] for name in known if plain and len(known) > 1)]
         found = dict(zip(map(tuple, sets), self.single(sets), strict=True))
-        told = about_columns(quasi, plain, {names: alone.records / rows for names, alone in found.items()}, FEW)
+        shares = {names: alone.records / rows for names, alone in found.items()}
+        told = about_columns(quasi, plain, shares, FEW, bounds=bool(self.within))
         if not plain or not found[tuple(known)].records:
             return told
         return told + self._combined({names: alone for names, alone in found.items() if len(names) == 1})
@@ -199,7 +200,7 @@ class _Study:
         counted = self.counts.nearly(sets, self.of, self.within)
         shares = {names: alone.records / rows for names, alone in singles.items()}
         shares |= {names: alone.records / rows for names, alone in zip(sets, counted, strict=False)}
-        return about_combinations(shares)
+        return about_combinations(shares, bounds=bool(self.within))
 
     def _alike(self) -> list[AuditWarning]:
         """Find sensitive columns that no promise is about, and of which whole classes show one value."""

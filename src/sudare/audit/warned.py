@@ -22,36 +22,46 @@ LISTED = 5
 
 
 def about_columns(
-    quasi: Sequence[str], plain: Sequence[str], shares: Mapping[tuple[str, ...], float], few: float
+    quasi: Sequence[str],
+    plain: Sequence[str],
+    shares: Mapping[tuple[str, ...], float],
+    few: float,
+    *,
+    bounds: bool = False,
 ) -> list[AuditWarning]:
-    """Tell what all columns single out that a stranger may know, the insensitive ones alone, and each of these."""
+    """Tell what all columns single out that a stranger may know, the insensitive ones alone, and each of these.
+
+    ``bounds`` says that shares are upper bounds. Where the release numbers people within their classes, records that
+    look alike in different classes may be one person's or several.
+    """
     known, found = (*quasi, *plain), []
     if shares[known]:
         what = "quasi-identifiers" if not plain else "insensitive columns" if not quasi else ""
         by = f"{what} together" if what else "quasi-identifiers and insensitive columns together"
         text = (
-            f"{shown_share(shares[known])} of the records are unique by {by}: who knows these of a person finds the "
-            "record."
+            f"{shown_share(shares[known], bounds)} of the records are unique by {by}: "
+            "who knows these of a person finds the record."
         )
         found.append(_warning(RELEASED, text, known, shares[known]))
     if quasi and plain and shares[tuple(plain)]:
-        text = f"{shown_share(shares[tuple(plain)])} of the records are unique by insensitive columns alone."
+        text = f"{shown_share(shares[tuple(plain)], bounds)} of the records are unique by insensitive columns alone."
         found.append(_warning(INSENSITIVE, text, plain, shares[tuple(plain)]))
     for name in sorted(plain, key=lambda each: -shares.get((each,), 0.0)):
         share = shares.get((name,), 0.0)
         if share >= HALF:
             text = (
-                f"column '{name}' is insensitive, and nearly unique: alone it singles out {shown_share(share)} of the "
-                "records. Is it an identifier, a subject or a quasi-identifier?"
+                f"column '{name}' is insensitive, and nearly unique: "
+                f"alone it singles out {shown_share(share, bounds)} of the records. "
+                "Is it an identifier, a subject or a quasi-identifier?"
             )
             found.append(_warning(NEARLY, text, [name], share))
         elif share >= few:
-            text = f"column '{name}' is insensitive, and alone singles out {shown_share(share)} of the records."
+            text = f"column '{name}' is insensitive, and alone singles out {shown_share(share, bounds)} of the records."
             found.append(_warning(COLUMN, text, [name], share))
     return found
 
 
-def about_combinations(shares: Mapping[tuple[str, ...], float]) -> list[AuditWarning]:
+def about_combinations(shares: Mapping[tuple[str, ...], float], *, bounds: bool = False) -> list[AuditWarning]:
     """Tell the combinations of few columns that single out most, if they do so more than any part of them."""
 
     def parts(names: tuple[str, ...]) -> float:
@@ -63,8 +73,8 @@ def about_combinations(shares: Mapping[tuple[str, ...], float]) -> list[AuditWar
     return [
         _warning(
             COMBINATION,
-            f"columns {' + '.join(repr(name) for name in names)} together single out {shown_share(shares[names])} of "
-            "the records.",
+            f"columns {' + '.join(repr(name) for name in names)} together single out "
+            f"{shown_share(shares[names], bounds)} of the records.",
             names,
             shares[names],
         )
@@ -96,10 +106,11 @@ def rounded(share: float) -> float:
     return share if share in (0.0, 1.0) else min(max(round(share, 3), 0.001), 0.999)
 
 
-def shown_share(share: float) -> str:
+def shown_share(share: float, bounds: bool = False) -> str:
     """Return a share in percent, with a digit; one that is neither nothing nor everything does not look like it."""
     if 0 < share < 0.001:
         return "fewer than 0.1%"
+    up_to = "up to " if bounds else ""
     if 0.999 < share < 1:
-        return "more than 99.9%"
-    return f"{100 * share:.1f}%".replace(".0%", "%")
+        return "up to 100%" if bounds else "more than 99.9%"
+    return f"{up_to}{100 * share:.1f}%".replace(".0%", "%")

@@ -155,7 +155,7 @@ NOMINAL = _words("""
 
 # What nobody may learn about a known person: health, money, belief, love, law, marks.
 SENSITIVE = _words("""
-    diagnosis diagnoses diagnostic disease illness disorder condition symptom icd comorbidity salary income wage
+    diagnosis diagnoses diagnostic diag dx disease illness disorder condition symptom icd comorbidity salary income wage
     earning bonus wealth debt loan credit hiv aids cancer diabetes pregnant pregnancy abortion disability addiction
     religion religious belief faith politics political party vote union sexual sexuality orientation genetic genome
     gene dna mutation drug medication medicine prescription treatment therapy surgery allergy result testresult lab

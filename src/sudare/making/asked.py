@@ -119,9 +119,9 @@ def _of_the_method(asked: Asked) -> list[ReleaseWarning]:
         return []
     named = " and ".join(f"'{name}'" for name in columns)
     text = (
-        f"Classes were made by looking at {named}: whoever knows the method, the policy and everybody's "
-        "quasi-identifiers may infer more than the classes show (minimality attack). With top-down and mondrian, "
-        "sensitive: blind resists."
+        f"The method looked at {named} when it chose the classes. Someone who knows the method, the policy and "
+        "everybody's quasi-identifiers may infer more than the classes show (minimality attack). "
+        "The policy can prevent that: method: {name: top-down, sensitive: blind}."
     )
     return [ReleaseWarning("minimality", text, columns)]
 

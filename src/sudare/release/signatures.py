@@ -106,10 +106,13 @@ def load_signer(path: Path) -> Signer:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise ParameterError(Problem(where, "is not a file."))
+            raw = file.read(MOST + 1)
+            if b"-----BEGIN PUBLIC KEY-----" in raw:
+                hint = "sign with the private key; the public one is for `audit --signed-by`."
+                raise ParameterError(Problem(where, "is a public key.", hint))
             if os.name == "posix" and status.st_mode & 0o077:
                 what = "can be read or written by others: whoever reads it can sign as its owner."
                 raise ParameterError(Problem(where, what, f"chmod 600 {path.name}, and make a new key if in doubt."))
-            raw = file.read(MOST + 1)
     except OSError as error:
         raise ParameterError(Problem(where, f"cannot be read: {error.strerror}.")) from None
     text = raw.decode("utf-8", "replace") if len(raw) <= MOST else ""

@@ -31,11 +31,12 @@ def meaning(one: Mapping[str, Any]) -> str:
     column = given.get("column", "the column")
     k, m, least = given.get("k"), given.get("m"), given.get("l")
     who = "people" if given.get("count") == "subjects" else "records"
+    represented = ", well represented" if given.get("variant", "distinct") != "distinct" else ""
     sentences = {
         "k-anonymity": f"Everybody is in a crowd: each combination of quasi-identifiers that the release shows "
         f"belongs to at least {k} {who}.",
-        "l-diversity": f"Finding somebody's group does not tell {column}: each group has at least {least} different "
-        "values of it, well represented.",
+        "l-diversity": f"Finding somebody's group does not tell {column} for certain: each group has at least {least} "
+        f"different values of it{represented}.",
         "t-closeness": f"Finding somebody's group tells little about {column}: its values are distributed in each "
         "group nearly as they are overall.",
         "alpha-k-anonymity": f"Each group has at least {k} records, and no value of {column} takes more than a share "
