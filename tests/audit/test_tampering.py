@@ -11,6 +11,7 @@ import pytest
 
 from sudare.audit import audit_release
 from sudare.errors import AuditFailedError
+from sudare.policy import Policy
 
 from .tables import paper, policy, write
 
@@ -158,3 +159,14 @@ def test_a_table_in_memory_has_no_digest():
     table = pa.table(dict(zip(HEADER, map(list, zip(*rows(), strict=True)), strict=True)))
     assert audit_release(table, PROMISES).release_sha256 is None
     assert not audit_release(table, PROMISES, certificate={"release_sha256": None, "rows_out": 12}).passed
+
+
+def test_a_policy_from_a_file_is_the_one_from_python_that_says_the_same(tmp_path):
+    path = write(tmp_path / "release.csv", HEADER, rows())
+    text = json.dumps(PROMISES.model_dump(exclude_none=True, exclude_unset=True))
+    (tmp_path / "policy.json").write_text(text)
+    loaded = Policy.load(tmp_path / "policy.json")
+    assert loaded.sha256 != PROMISES.sha256 == loaded.content_sha256
+    audit_release(path, loaded, certificate=certificate(path)).raise_if_failed()
+    (tmp_path / "policy.json").write_text(text.replace('"k": 3', '"k": 2'))
+    assert not audit_release(path, Policy.load(tmp_path / "policy.json"), certificate=certificate(path)).passed

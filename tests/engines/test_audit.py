@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
 import pytest
 
 import sudare
@@ -22,13 +23,19 @@ def release(home):
 
 
 def found(report):
-    return {key: value for key, value in report.to_dict().items() if key not in ("seconds", "release_sha256", "notes")}
+    apart = ("seconds", "release_sha256", "notes", "certificate")
+    return {key: value for key, value in report.to_dict().items() if key not in apart}
+
+
+def plain(table):
+    """Return a table without what a driver notes at its columns, which an audit refuses in a file."""
+    return table.cast(pa.schema([pa.field(each.name, each.type) for each in table.schema]))
 
 
 def test_a_table_audits_like_its_file(home, release, tmp_path):
     import pyarrow.parquet as pq
 
-    pq.write_table(home.read("release"), tmp_path / "release.parquet")
+    pq.write_table(plain(home.read("release")), tmp_path / "release.parquet")
     assert found(sudare.audit(release, RULES)) == found(sudare.audit(tmp_path / "release.parquet", RULES))
     assert sudare.audit(release, RULES).passed
 
@@ -37,7 +44,7 @@ def test_a_table_audits_like_its_file_where_it_fails(home, release, tmp_path):
     import pyarrow.parquet as pq
 
     home.run("DROP TABLE release_sudare")
-    pq.write_table(home.read("release"), tmp_path / "release.parquet")
+    pq.write_table(plain(home.read("release")), tmp_path / "release.parquet")
     strict = policy(require=[{"model": "k-anonymity", "k": 40}, {"model": "l-diversity", "l": 2, "column": "income"}])
     inside, outside = sudare.audit(release, strict), sudare.audit(tmp_path / "release.parquet", strict)
     assert not inside.passed

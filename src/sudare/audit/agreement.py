@@ -103,3 +103,22 @@ def plain(part: Any) -> Any:
         return json.loads(json.dumps(part, default=str))
     except TypeError:  # dates as keys, which no certificate has
         return part
+
+
+def outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] | None) -> list[Problem]:
+    """Compare the values that sets show with the domain that the certificate tells an analyst."""
+    if certificate is None:
+        return []
+    try:
+        domain = certificate["mechanism"]["columns"][column]["values"]
+        strange = len(seen) > len(domain)
+        if all(isinstance(value, str | None) for value in domain):
+            strange = strange or not seen <= set(domain)
+        elif all(isinstance(value, int | float | None) and not isinstance(value, bool) for value in domain):
+            # in few digits: text may have fewer of them than the numbers had
+            told = {None if value is None else f"{float(value):.6g}" for value in domain}
+            strange = strange or not {None if text is None else f"{float(text):.6g}" for text in seen} <= told
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return [Problem(f"certificate.mechanism.columns.{column}", "does not tell the values that sets are made of.")]
+    what = "does not have all values that sets of the release show."
+    return [Problem(f"certificate.mechanism.columns.{column}.values", what)] if strange else []

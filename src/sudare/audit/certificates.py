@@ -17,9 +17,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sudare.audit.agreement import are_figures, differences, is_count, is_finite, is_number, is_warning, plain, same
-from sudare.audit.signatures import TIME, PublicKey, Signature, look_at
+from sudare.audit.agreement import (
+    are_figures,
+    differences,
+    is_count,
+    is_finite,
+    is_number,
+    is_warning,
+    outside,
+    plain,
+    same,
+)
+from sudare.audit.signatures import TIME, Signature, look_at
 from sudare.audit.spellings import merges
+from sudare.audit.told import APART, DRAWN, SETS, Told
 from sudare.audit.verdict import AuditWarning, Guarantee
 from sudare.audit.warned import COUNTED
 from sudare.errors import Problem
@@ -34,8 +45,6 @@ KEYS = (
 """The keys of a certificate; it has all of them, and no other."""
 ROLES = ("quasi", "sensitive", "insensitive", "subject", "identifier")
 STAGES = {"read", "method", "render", "write", "audit"}
-SETS, APART, DRAWN = "dummies", "anatomy", "pram"
-"""The methods that leave quasi-identifiers as they are, or draw them: there are no classes."""
 OF_SIZES = ("discernibility", "average_class_size")
 LOSSES = {"gcp", "arx", "precision", "entropy", "relative_uncertainty"}
 NO_LOSS = {name: float(name == "precision") for name in LOSSES}
@@ -55,53 +64,6 @@ OF_ANY = ("rows_out", "method", "policy_sha256", "release_sha256")
 """What is compared even if the certificate is of another file."""
 MOST = 20
 """As many differences of one key are told."""
-
-
-@dataclass(frozen=True)
-class Told:
-    """What an auditor is told: a certificate, if there is one, and what to make of it.
-
-    ``method`` is what made the release, if that is not the policy's. ``other_policy`` says that the release was made
-    under another policy, so that the certificate's figures are not those of this one. One of the ``keys`` has to have
-    signed the certificate, if there are any.
-    """
-
-    certificate: Mapping[str, Any] | None = None
-    method: str | None = None
-    other_policy: bool = False
-    keys: tuple[PublicKey, ...] = ()
-
-    def maker(self, policy: Policy) -> str:
-        """Return the method that a release is proven as one of; what a certificate says of it decides nothing."""
-        return self.method or policy.method.name
-
-    def mechanism(self) -> Any:
-        """Return what the certificate tells of how values were drawn."""
-        return None if self.certificate is None else self.certificate.get("mechanism")
-
-    def is_of_other_policy(self, policy: Policy) -> bool:
-        """Say whether the certificate is of another policy, and may be."""
-        return (
-            self.other_policy
-            and self.certificate is not None
-            and isinstance(self.certificate.get("policy_sha256"), str)
-            and self.certificate["policy_sha256"] != policy.sha256
-        )
-
-    def method_problem(self, policy: Policy) -> Problem | None:
-        """Return what is wrong if the certificate names another method than the release is proven by."""
-        if self.certificate is None:
-            return None
-        told = self.certificate.get("method")
-        name = told.get("name") if isinstance(told, Mapping) else None
-        maker = self.maker(policy)
-        if name == maker or (self.is_of_other_policy(policy) and _kind(name) == _kind(maker)):
-            return None
-        whose = "the policy names" if self.method is None else "was asked for"
-        hint = ""
-        if isinstance(name, str) and name.isascii() and name.replace("-", "").isalnum() and len(name) < 40:
-            hint = f"if the release was made by it on purpose, say so: --method {name}."
-        return Problem("certificate.method.name", f"is not the method that {whose}, {maker}.", hint)
 
 
 @dataclass(frozen=True)
@@ -160,7 +122,7 @@ class _Comparison:
         self.told, self.policy, self.found = told, policy, found
         self.maker = told.maker(policy)
         # of another policy no figure is compared, be that allowed or not: what is wrong with it is then said once
-        self.other = told.certificate is not None and told.certificate.get("policy_sha256") != policy.sha256
+        self.other = told.certificate is not None and not told.is_of(policy)
         self.result = Compared()
 
     def run(self, paper: Mapping[str, Any]) -> None:
@@ -260,7 +222,13 @@ class _Comparison:
             self.wrong("warnings", "is not a list of warnings.")
             return
         found = [] if self.other else [warning.to_dict() for warning in self.found.warnings]
+        if any(warning in told[:number] for number, warning in enumerate(told)):
+            self.wrong("warnings", "has a warning twice.")
         lacking = sum(warning["kind"] in COUNTED and warning not in told for warning in found)
+        for kind, expected in ({} if self.other else self._warned_by_policy()).items():
+            lacking += expected and not any(warning["kind"] == kind for warning in told)
+            if not expected and any(warning["kind"] == kind for warning in told):
+                self.wrong("warnings", "has a warning that the policy gives no reason for.")
         if lacking:
             self.wrong("warnings", f"does not have {lacking} of the warnings that the release gives reason for.")
         for number, warning in enumerate(told):
@@ -270,6 +238,18 @@ class _Comparison:
                 self.wrong(f"warnings.{number}", "is not what the audit counts in the release.")
             else:  # estimated, or told by whoever made it
                 self.result.claimed.append(f"warnings.{number}")
+        if any(warning not in told for warning in found):
+            self.result.claimed.append("warnings")  # estimates may differ from time to time, or be left out
+
+    def _warned_by_policy(self) -> dict[str, bool]:
+        """Return the kinds of warnings that the policy gives reason for, or does not."""
+        options = self.policy.method.options if self.maker == self.policy.method.name else {}
+        classes = self.found.sizes is not None
+        limited = any(hasattr(spec, "column") for spec in self.policy.require if spec.model != "km-anonymity")
+        return {
+            "minimality": classes and limited and options.get("sensitive") != "blind",
+            "tight-ranges": classes and self.policy.release.ranges == "tight",
+        }
 
     def _loss(self, told: Any, paper: Mapping[str, Any]) -> None:
         sizes = self.found.sizes
@@ -451,7 +431,7 @@ class _Comparison:
 
     def _policy_sha256(self, told: Any, paper: Mapping[str, Any]) -> None:
         self.result.verified.append("policy_sha256")
-        if told != self.policy.sha256 and not self.told.is_of_other_policy(self.policy):
+        if not self.told.is_of(self.policy) and not self.told.is_of_other_policy(self.policy):
             what = "is not the digest of this policy: the release was made under another one, or says nothing of it."
             hint = "audit against the policy it was made under; or say --other-policy, to prove this one on it."
             self.result.problems.append(Problem("certificate.policy_sha256", what, hint))
@@ -463,27 +443,3 @@ class _Comparison:
             self.result.problems.append(Problem("certificate", what, "audit the file."))
         elif told != self.found.sha256:
             self.wrong("release_sha256", "is not the digest of this file.")
-
-
-def outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] | None) -> list[Problem]:
-    """Compare the values that sets show with the domain that the certificate tells an analyst."""
-    if certificate is None:
-        return []
-    try:
-        domain = certificate["mechanism"]["columns"][column]["values"]
-        strange = len(seen) > len(domain)
-        if all(isinstance(value, str | None) for value in domain):
-            strange = strange or not seen <= set(domain)
-        elif all(isinstance(value, int | float | None) and not isinstance(value, bool) for value in domain):
-            # in few digits: text may have fewer of them than the numbers had
-            told = {None if value is None else f"{float(value):.6g}" for value in domain}
-            strange = strange or not {None if text is None else f"{float(text):.6g}" for text in seen} <= told
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return [Problem(f"certificate.mechanism.columns.{column}", "does not tell the values that sets are made of.")]
-    what = "does not have all values that sets of the release show."
-    return [Problem(f"certificate.mechanism.columns.{column}.values", what)] if strange else []
-
-
-def _kind(method: Any) -> Any:
-    """Return how a release by a method is proven."""
-    return method if method in (SETS, APART, DRAWN) else "classes" if isinstance(method, str) else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from sudare.audit.certificates import Found, Told, compare
+from sudare.audit.certificates import Found, compare
+from sudare.audit.told import Told
 from sudare.audit.verdict import AuditReport
 from sudare.errors import Problem
 from sudare.policy import Policy

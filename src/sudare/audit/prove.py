@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from sudare.audit.building import build_classes
-from sudare.audit.certificates import Found, Told
+from sudare.audit.certificates import Found
 from sudare.audit.classes import Classes
 from sudare.audit.closeness import t_closeness
 from sudare.audit.conclusion import conclude
@@ -39,6 +39,7 @@ from sudare.audit.hidden import (
 from sudare.audit.randomized import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, only_of_drawn_values, pk_anonymity
 from sudare.audit.reading import open_file, open_release
 from sudare.audit.sources import NO_ROOM, Release
+from sudare.audit.told import Told
 from sudare.audit.uniqueness import look, of_the_release, parted
 from sudare.audit.verdict import AuditReport, Guarantee
 from sudare.errors import AuditFailedError, DataError, Problem
@@ -86,7 +87,7 @@ def audit_release(
     cannot be read raises, as :class:`~sudare.errors.DataError`. What does not fit into memory, or into ``memory`` bytes
     of it, goes to the folder ``scratch``, or to a temporary one. ``progress`` is told each step in words.
     """
-    told = told or Told(certificate, method, other_policy)
+    told = (told or Told(certificate, method, other_policy)).about(policy)
     room = _Room(scratch, memory, progress or (lambda _: None), time.perf_counter())
     room.say("reading the release")
     with in_its_own_way(told, policy):

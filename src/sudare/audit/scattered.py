@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from sudare.audit.building import Whole, build_classes
 from sudare.audit.cells import comparable, value
-from sudare.audit.certificates import Found, Sizes, Told
+from sudare.audit.certificates import Found, Sizes
 from sudare.audit.conclusion import conclude
 from sudare.audit.definitions import subjects_apart
 from sudare.audit.draws import doubts, order_of
@@ -40,6 +40,7 @@ from sudare.audit.prove import (
 from sudare.audit.reading import open_release, read_by_promises, unreadable_columns
 from sudare.audit.sources import Elsewhere, Release, Sums, digest_of, sums_of_lines
 from sudare.audit.spellings import same_texts
+from sudare.audit.told import Told
 from sudare.audit.uniqueness import Found as Unique
 from sudare.audit.verdict import AuditReport, Guarantee
 from sudare.errors import DataError, Problem

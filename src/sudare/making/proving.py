@@ -63,7 +63,7 @@ def prove(
 ) -> Proven:
     """Prove every promise of a policy on a release, as :func:`sudare.audit.audit_release` does."""
     with in_its_own_way(told, policy):
-        return _prove(spark, frame, where, policy, told, mechanism, say)
+        return _prove(spark, frame, where, policy, told.about(policy), mechanism, say)
 
 
 def _prove(

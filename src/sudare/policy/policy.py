@@ -68,8 +68,11 @@ class Policy(Part):
     @property
     def sha256(self) -> str:
         """The digest of the policy's file, byte by byte; of its canonical JSON where it came from Python."""
-        if self._sha256:
-            return self._sha256
+        return self._sha256 or self.content_sha256
+
+    @property
+    def content_sha256(self) -> str:
+        """The digest of what the policy says, wherever it came from."""
         return hashlib.sha256(_canonical(self.model_dump(exclude_none=True)).encode()).hexdigest()
 
     def named(self, role: Role) -> list[str]:
