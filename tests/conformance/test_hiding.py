@@ -165,7 +165,7 @@ OTHERS = [
 
 
 def test_every_other_model_is_tried():
-    assert {model for model, _ in OTHERS} == set(MODELS)
+    assert {model for model, _ in OTHERS} == set(MODELS) - {"uniqueness"}  # which every release can be asked for
 
 
 def clinic(name, *more) -> dict:

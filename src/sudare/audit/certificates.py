@@ -360,12 +360,16 @@ class _Comparison:
         rest = {key: value for key, value in told.items() if key not in ("randomness", "columns")}
         expected = {"groups": self.found.groups, "second_sha256": self.found.second_sha256}
         self.verify("mechanism", rest, expected if self.maker == APART else {})
-        asked = {getattr(spec, "column", ""): spec for spec in self.policy.require}
+        asked: dict[str, float] = {}
+        for spec in self.policy.require:
+            column = getattr(spec, "column", None)
+            if column is not None:  # of several promises about a column the strictest counts
+                asked[column] = max(asked.get(column, 0), getattr(spec, "l", 0))
         if not self.other:
             self.verify("mechanism.columns", sorted(map(str, told["columns"])), sorted(asked))
         for name, about in told["columns"].items():
             if name in asked and isinstance(about, Mapping):
-                self._hidden_column(f"mechanism.columns.{name}", name, about, getattr(asked[name], "l", None))
+                self._hidden_column(f"mechanism.columns.{name}", name, about, asked[name] or None)
             else:
                 self.wrong("mechanism.columns", "has an entry that is not of a hidden column.")
 
