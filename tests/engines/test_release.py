@@ -37,7 +37,7 @@ POLICIES = {
     "l-incognito": policy(ALL_LEVELS, require=DIVERSE),
 }
 RANDOM = ("dummies", "pram")
-NOT_COMPARED = ("seconds", "versions", "release_sha256", "policy_sha256")
+NOT_COMPARED = ("seconds", "versions", "release_sha256", "policy_sha256", "date", "source")
 
 
 def figures(certificate, *but):
@@ -61,7 +61,9 @@ def compared(home, data, rules, names=None, **options):
     assert home.tables() == ["release", "release_sudare", "source"]
     found = home.read("release")
     assert found.column_names == local.data.column_names
-    assert rounded(figures(there.certificate)) == rounded(figures(local.certificate))
+    # where it is drawn which of some equal records goes where, so is how many are unique by columns beside
+    but = () if names is None else ("warnings",)
+    assert rounded(figures(there.certificate, *but)) == rounded(figures(local.certificate, *but))
     assert rows(found, names or found.column_names) == rows(local.data, names or found.column_names)
     assert sudare.audit(home.address("release"), rules).passed
     return local, there

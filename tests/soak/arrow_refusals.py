@@ -39,7 +39,7 @@ def expected(kind: str, role: str, method: str, form: str) -> str | None:
         return "infinite numbers"
     if kind == "null" and role in ("sensitive", "subject"):
         return "nothing but missing values" if not (role == "subject" and method in (*LEAVES_QUASI, "pram")) else None
-    if form == "csv" and method == "dummies" and kind == "string":
+    if form == "csv" and method == "dummies" and kind == "string" and role == "sensitive":
         return "items that hold the separator"
     if kind == "null" and method == "pram" and role == "quasi":
         return "nothing but missing values"
