@@ -176,7 +176,7 @@ class TestAgainstAllNodes:
         made = json.loads(place.anonymize(data, place.policy(said), "--json").stdout)
         assert made["search"]["levels"] == found["best"][0]["levels"]
         lost = 1 - made["loss"][loss] if loss == "precision" else made["loss"][loss]  # which is what is left
-        assert made["search"]["value"] == found["best"][0]["loss"] == pytest.approx(lost)
+        assert made["search"]["value"] == found["best"][0]["loss"] == pytest.approx(lost, abs=1e-4)
 
     @pytest.mark.parametrize("loss", ["arx", "class-size"])
     @pytest.mark.parametrize(("limit", "k", "diverse"), CASES)

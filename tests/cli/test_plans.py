@@ -282,7 +282,7 @@ class TestUnseen:
         planned.made(said=self.suppressing(), levels=LEVELS)
         rows = people(400, 2, odd=7)
         without = planned.applied(planned.new(rows[7:]), "without.csv")["loss"]["arx"]
-        assert planned.applied(planned.new(rows))["loss"]["arx"] == pytest.approx((393 * without + 7) / 400)
+        assert planned.applied(planned.new(rows))["loss"]["arx"] == pytest.approx((393 * without + 7) / 400, abs=2e-4)
 
     def test_said_in_words(self, planned):
         planned.made(said=self.suppressing(), levels=LEVELS)

@@ -44,7 +44,8 @@ def test_values_of_any_kind(name, ending, kind, missing, tmp_path):
     values = [*values, None] if missing else values
     data = two_columns(pa.array(values * 12, form))
     path = tmp_path / f"r{ending}"
-    given = small(name, l=2)
+    given = small(name, l=2, ill={"exact": True})  # some texts differ in their spelling alone
+    given["release"] = {"formulas": "keep"}  # sets may begin with a sign
     release = sudare.anonymize(data, given, out=path)
     assert sudare.audit(path, given).passed
     told = release.certificate["mechanism"]["columns"]["ill"]["values"]

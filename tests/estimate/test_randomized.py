@@ -386,7 +386,7 @@ def test_from_files_with_text(tmp_path):
     shown = perturbed(truths(0, 800), ways, 2)
     path = tmp_path / "release.csv"
     pyarrow.csv.write_csv(table_of(shown), path)
-    paper = certificate(ways) | {"release_sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    paper = certificate(ways) | {"certificate": 1, "release_sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     (tmp_path / "release.csv.sudare.json").write_text(json.dumps(paper), encoding="utf-8")
     found = sudare.estimate(path, of="income", by="age:5")
     memory = sudare.estimate(released(shown, certificate(ways)), of="income", by="age:5")

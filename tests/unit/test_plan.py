@@ -327,11 +327,15 @@ def test_a_plan_that_is_one_is_applied(small):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"plan: 1", b"\xff\xfe\x00", b"PAR1", b"[" * 100_000, b'{"plan": ' + b"9" * 5000 + b"}"],
+    [b"", b"{", b"plan: 1", b"\xff\xfe\x00", b"PAR1", b'{"plan": ' + b"9" * 5000 + b"}"],
     ids=lambda content: repr(content[:9]),
 )
 def test_not_json(small, content):
     assert "is not a plan: it is not JSON." in refusal(small[0], content)
+
+
+def test_json_that_nests_too_deep(small):
+    assert "is not a plan: it nests too deep." in refusal(small[0], b"[" * 100_000)
 
 
 @pytest.mark.parametrize("content", [{}, [], 1, None, "plan", {"plan": 1}, [{"plan": 1}]])
