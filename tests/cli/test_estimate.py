@@ -112,8 +112,8 @@ def test_labels_of_hierarchies_are_spread_with_the_policy(place):
 
 def test_letters_that_a_terminal_would_obey_are_not_printed(place):
     rows = [(*row[:3], "q\x1b[31mred", DISEASES[number % 3]) for number, row in enumerate(ROWS)]
-    place.anonymize(place.data(text(rows)), place.policy(rules("dummies")), out="r.csv")
-    said = asked(place, place.out / "r.csv", "--of", "disease", "--by", "job")
+    place.anonymize(place.data(text(rows)), place.policy(rules("dummies")), out="r.parquet")
+    said = asked(place, place.out / "r.parquet", "--of", "disease", "--by", "job")
     assert "q\ufffd[31mred" in said and "\x1b" not in said
 
 

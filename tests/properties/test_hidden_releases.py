@@ -42,7 +42,7 @@ def test_nasty_values_and_names(method, cells, names, l, ending, separator, tmp_
         old.unlink()
     quasi, hidden = names
     data = pa.table({quasi: pa.array(cells[::-1], pa.string()), hidden: pa.array(cells, pa.string())})
-    spec = {"role": "sensitive", "kind": "categorical"} | ({"separator": separator} if separator else {})
+    spec = {"role": "sensitive", "kind": "categorical", "exact": True} | ({"separator": separator} if separator else {})
     policy = {
         "columns": {quasi: {"role": "quasi"}, hidden: spec},
         "require": [{"model": "l-diversity", "l": l, "column": hidden}],
