@@ -96,7 +96,7 @@ def anonymized(data, way):
         "columns": columns | {"occupation": {"role": "sensitive"}},
         "require": [require],
         "method": {"name": way.partition(",")[0]},
-        "release": {"order": "keep"},
+        "release": {"order": "keep"} | ({} if way in ("dummies", "anatomy") else {"ranges": "tight"}),
     }
     return sudare.anonymize(data, policy)
 
