@@ -50,7 +50,7 @@ def test_the_range_of_the_source_does_not_follow_from_the_loss():
 
 
 def everything_but_times(certificate):
-    volatile = ("seconds", "release_sha256", "made")
+    volatile = ("seconds", "release_sha256", "date")
     return {key: value for key, value in certificate.items() if key not in volatile}
 
 
