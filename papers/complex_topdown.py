@@ -114,7 +114,7 @@ def measure(table: pa.Table, ks: Iterable[int], series: Sequence[Series] = SERIE
             figures = {
                 "classes": certificate["classes"],
                 "gcp": certificate["loss"]["gcp"],
-                "item_sets": certificate["item_sets"],
+                "item_sets": {name: _with_share(told, table[name]) for name, told in certificate["item_sets"].items()},
             }
             found["series"][one.name][str(k)] = figures
             shares = ", ".join(f"{name} {figures['item_sets'][name]['disclosed_share']:.1%}" for name in SETS)
@@ -123,6 +123,12 @@ def measure(table: pa.Table, ks: Iterable[int], series: Sequence[Series] = SERIE
                 flush=True,
             )
     return found
+
+
+def _with_share(told: Figures, column: pa.ChunkedArray) -> Figures:
+    """Return what a certificate tells of item sets with the share that is disclosed, which only the source's owner knows."""
+    items = int(pc.sum(pc.list_value_length(column)).as_py() or 0)
+    return {**told, "items": items, "disclosed_share": told["disclosed"] / max(items, 1)}
 
 
 # The page

@@ -62,7 +62,8 @@ def test_a_table_is_warned_of_as_its_file_is(home, tmp_path, people):
     home.load("patients", patients())
     rules = policy(people=people)
     release = sudare.anonymize(home.address("patients"), rules, out=home.address("release"))
-    rows = home.read("release")
+    rows = home.read("release").replace_schema_metadata(None)
+    rows = rows.cast(pa.schema([pa.field(one.name, one.type) for one in rows.schema]))  # drivers note types at columns
     pq.write_table(rows, tmp_path / "release.parquet")
     inside = sudare.audit(home.address("release"), rules)
     assert inside.passed

@@ -111,7 +111,7 @@ def test_the_release_of_masked_records_passes_its_audit(adult):
     near = {"model": "t-closeness", "t": 0.2, "column": OF}
     release = sudare.anonymize(adult, policy(True, [near], 1.0, records="masked"))
     facts = release.certificate
-    assert (facts["rows_out"], facts["suppressed"], round(facts["loss"]["arx"], 6)) == (30_162, 8156, 0.643494)
+    assert (facts["rows_out"], facts["suppressed"], facts["loss"]["arx"]) == (30_162, 8156, 0.6435)
     [closeness] = [one for one in facts["guarantees"] if one["model"] == "t-closeness"]
     assert closeness["achieved"] <= 0.2
     rows = release.data.to_pylist()

@@ -39,7 +39,7 @@ def release(order: list[str], method: dict, k: int = 2):
         "columns": {**{name: {"role": "quasi"} for name in order}, "disease": {"role": "sensitive"}},
         "require": [{"model": "k-anonymity", "k": k}],
         "method": method,
-        "release": {"order": "keep"},
+        "release": {"order": "keep", "ranges": "tight"},  # as the paper prints them
     }
     made = sudare.anonymize(PATIENTS, policy)
     return made.data.select(["age", "sex", "zip", "disease"]).to_pylist(), made
@@ -55,7 +55,7 @@ def test_the_classes_of_the_paper(order):
     rows, made = release(order, {"name": "mondrian"})
     assert rows == THE_PAPERS
     # GCP: {0, 2} age 1/3; {1, 4} age 2/3; {3, 5} age 1/3 and zip 1/2. (2/3 + 4/3 + 2/3 + 1) / 18 = 11/54
-    assert made.loss["gcp"] == pytest.approx(11 / 54)
+    assert made.loss["gcp"] == round(11 / 54, 4)
     assert made.loss["discernibility"] == 3 * 2**2
     assert made.loss["average_class_size"] == 2
 
@@ -68,7 +68,7 @@ def test_another_first_attribute_leads_elsewhere():
         ("[27, 28]", "*", "[53710, 53712]")
     ] * 3
     # (3 * (1/3 + 1 + 1/2) + 3 * (1/3 + 1 + 1)) / 18
-    assert made.loss["gcp"] == pytest.approx(12.5 / 18)
+    assert made.loss["gcp"] == round(12.5 / 18, 4)
 
 
 @pytest.mark.parametrize("order", [["age", "sex", "zip"], ["zip", "sex", "age"], ["sex", "age", "zip"]])

@@ -106,7 +106,7 @@ def test_the_whole_way():
         {
             "columns": {"n": {"role": "quasi"}, "s": {"role": "quasi"}},
             "require": [{"model": "k-anonymity", "k": 2}],
-            "release": {"order": "keep"},
+            "release": {"order": "keep", "ranges": "tight"},
         },
     )
     assert made.data.to_pydict() == {
@@ -114,7 +114,7 @@ def test_the_whole_way():
         "s": ["a", "a", "b", "b", "a", "{b, c}", "{b, c}", "{b, c}"],
     }
     # (1.5 + 0.25 + 2) / (8 records * 2 attributes)
-    assert made.loss["gcp"] == pytest.approx(3.75 / 16)
+    assert made.loss["gcp"] == round(3.75 / 16, 4)
 
 
 def test_the_widest_attribute_at_its_median():

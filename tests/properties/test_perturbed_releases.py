@@ -84,7 +84,12 @@ def test_nasty_values_and_names(columns, way, limit, ending, tmp_path):
     if ending == ".parquet":
         made = pq.read_table(path)
         assert Counter(made.column(beside).to_pylist()) == Counter(columns[beside])
-        assert set(made.column(first).to_pylist()) <= set(columns[first])
+        blank = (
+            {None}
+            if any(value is not None and not value.strip().strip("\u200b") for value in columns[first])
+            else set()
+        )
+        assert set(made.column(first).to_pylist()) <= set(columns[first]) | blank
         if way == "never" and never:
             shown = zip(made.column(beside).to_pylist(), made.column(first).to_pylist(), strict=True)
             assert (never[0][beside], never[0][first]) not in set(shown)
