@@ -126,7 +126,7 @@ def measure(table: pa.Table, ks: Iterable[int], series: Sequence[Series] = SERIE
 
 
 def _with_share(told: Figures, column: pa.ChunkedArray) -> Figures:
-    """Return what a certificate tells of item sets with the share that is disclosed, which only the source's owner knows."""
+    """Return what a certificate tells of item sets, and the share disclosed, which only the owner can work out."""
     items = int(pc.sum(pc.list_value_length(column)).as_py() or 0)
     return {**told, "items": items, "disclosed_share": told["disclosed"] / max(items, 1)}
 
