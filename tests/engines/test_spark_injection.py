@@ -49,6 +49,8 @@ HERE = [
 NAMES = [*ODD, *HERE]
 SETTINGS = ["${spark.app.name}", "${env:HOME}"]
 VALUES = [*NAMES, *SETTINGS, "a\0b", "\0", "DROP TABLE victim", "') OR 1=1 --", "\\'; DROP TABLE victim; --"]
+BLANK = {value for value in VALUES if not value.strip(" \0")}
+"""What counts as missing in a sensitive column."""
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +277,7 @@ def test_values(spark, tmp_path):
     rules = {"columns": columns, "require": DIVERSE, "source": {"missing": missing}}
     found = check(spark, load(spark, table, "table", tmp_path), rules, table, "release")
     assert set(found["job"].to_pylist()) & set(VALUES)
-    assert set(found["ill"].to_pylist()) == {*VALUES, None} - {*missing}
+    assert set(found["ill"].to_pylist()) == {*VALUES, None} - {*missing} - BLANK
 
 
 @pytest.mark.parametrize("method", ["dummies", "pram"])
@@ -286,4 +288,4 @@ def test_values_that_are_drawn(spark, tmp_path, method):
     rules = {"columns": columns, "require": [require[method]], "method": {"name": method}}
     way, out = ("table", "release") if method == "pram" else ("file", tmp_path / "release.parquet")
     found = check(spark, load(spark, table, way, tmp_path), rules, table, out, drawn=True)["ill"].to_pylist()
-    assert {value for cell in found for value in (cell if method == "dummies" else [cell])} <= set(VALUES)
+    assert {value for cell in found for value in (cell if method == "dummies" else [cell])} <= {*VALUES, None} - BLANK
