@@ -164,7 +164,7 @@ def item_figures(given: Generalized) -> dict[str, dict[str, float]]:
 def published(figure: float) -> float:
     """Return a figure as certificates have it: exact enough to compare releases, too coarse to solve equations with.
 
-    It is rounded twice, so that a sum in another order, on another engine, does not come out on the other side of a tie.
+    It is rounded twice, so that a sum in another order (on another engine) does not cross a tie.
     """
     return round(round(figure, 10), 4)
 
