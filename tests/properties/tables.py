@@ -103,11 +103,15 @@ class Drawn:
         return cell == as_text(value) or self.other(name, value, (cell,))
 
     def other(self, name: str, value: Any, members: Iterable[str | None]) -> bool:
-        """Say whether these members stand for a value that few records hold."""
+        """Say whether these members stand for a value that few records hold, or few people where they are counted."""
         least = max([2, *(spec.get("k", 0) for spec in self.policy["require"]),
                      *(math.ceil(spec.get("l", 0)) for spec in self.policy["require"])])  # fmt: skip
-        same = sum(cell is not None and as_text(cell) == as_text(value) for cell in self.columns[name])
-        return "other" in members and same < least
+        cells = enumerate(self.columns[name])
+        holders = [row for row, cell in cells if cell is not None and as_text(cell) == as_text(value)]
+        if any(spec.get("count") == "subjects" for spec in self.policy["require"]):
+            [who] = self.named("subject")
+            holders = list({self.value(who, row) for row in holders})
+        return "other" in members and len(holders) < least
 
 
 def as_text(value: Any) -> str:
