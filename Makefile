@@ -38,6 +38,7 @@ bench: $(VENV)/installed-for-tests
 	$(BIN)/python benchmarks/clustering.py
 	$(BIN)/python benchmarks/drawing.py
 	$(BIN)/python benchmarks/risk.py
+	$(BIN)/python benchmarks/uniqueness.py
 
 clean:
 	rm -rf $(VENV) $(OUT) site

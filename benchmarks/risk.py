@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,13 @@ QUASI = ("age", "workclass", "education-num", "marital-status", "occupation", "r
 MOST = 3
 
 
-def table(rows: int) -> pa.Table:
+def table(rows: int, others: Sequence[str] = ("income", "hours-per-week")) -> pa.Table:
     adult, random = sudare.datasets.adult("all"), np.random.default_rng(0)
     one, two = random.integers(0, adult.num_rows, rows), random.integers(0, adult.num_rows, rows)
     return pa.table(
         {
             name: adult[name].combine_chunks().take(pa.array(np.where(random.random(rows) < 0.15, two, one)))
-            for name in (*QUASI, "income", "hours-per-week")
+            for name in (*QUASI, *others)
         }
     )
 

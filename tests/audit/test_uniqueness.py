@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -12,6 +13,9 @@ import pytest
 
 from sudare.audit import Alone, Elsewhere, audit_release
 from sudare.audit import uniqueness as counting
+from sudare.audit.building import build_classes
+from sudare.audit.reading import open_release
+from sudare.audit.sources import Release
 from sudare.errors import DataError
 from sudare.policy import Policy
 
@@ -216,3 +220,46 @@ def test_warnings_hold_no_value(given):
     report = audit_release(given(frame), policy())
     assert report.warnings
     assert "Zzyzx" not in str(report.to_dict()["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("columns", "times"),
+    [({}, 1), ({"stay": "identifier", "labs": "identifier"}, 1), ({"diag": "insensitive"}, 1)],
+)
+def test_text_is_read_once_for_classes_and_for_what_is_unique(tmp_path, monkeypatch, columns, times):
+    frame = people().drop(columns=[name for name, role in columns.items() if role == "identifier"])
+    frame.to_csv(tmp_path / "release.csv", index=False)
+    asked, read = policy(**columns), []
+    sources = Release._csv_source
+    monkeypatch.setattr(Release, "_csv_source", lambda self, mark: read.append(1) or sources(self, mark))
+    found = audit_release(tmp_path / "release.csv", asked)
+    assert len(read) == times
+    assert found.warnings == audit_release(pa.Table.from_pandas(frame.astype(str)), asked).warnings
+
+
+def test_sets_that_are_written_otherwise_are_one_set_also_where_text_is_read_once(tmp_path):
+    frame = pd.DataFrame(
+        {"drugs": ["a,b", "a,b", "b,a", "b,a", "c", "c"], "stay": list("112233"), "diag": list("ABABAB")}
+    )
+    frame.to_csv(tmp_path / "release.csv", index=False)
+    asked = Policy.parse(
+        {
+            "columns": {
+                "drugs": {"role": "quasi", "kind": "items"},
+                "stay": {"role": "insensitive"},
+                "diag": {"role": "sensitive"},
+            },
+            "require": [{"model": "k-anonymity", "k": 2}, {"model": "uniqueness", "columns": ["drugs"], "most": 0.0}],
+        }
+    )
+    report = audit_release(tmp_path / "release.csv", asked)
+    assert report.passed
+    assert report.warnings == ()
+    with duckdb.connect() as connection:
+        opened = open_release(tmp_path / "release.csv", asked)
+        loaded = counting.read_along(opened, asked, "top-down")
+        classes = build_classes(connection, opened, asked, beside=loaded)
+        counts = counting._Read(connection, opened, asked, 6, classes, loaded)
+        assert counts.single([["drugs"]]) == [Alone(2, 0)]
+        assert counts.single([["drugs", "stay"], ["stay"]]) == [Alone(3, 0), Alone(3, 0)]
+        opened.close()

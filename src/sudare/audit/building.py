@@ -37,14 +37,21 @@ class Whole:
     labels: Mapping[str, Any]
 
 
-def build_classes(connection: Any, release: Release, policy: Policy, whole: Whole | None = None) -> Classes:
+def build_classes(
+    connection: Any,
+    release: Release,
+    policy: Policy,
+    whole: Whole | None = None,
+    beside: Mapping[str, str] | None = None,
+) -> Classes:
     """Read the columns the requirements need, and number the classes.
 
     Where the release is a part of a ``whole``, all records of a class have to be in it; shares of the whole are those
-    that are given.
+    that are given. A release that is slow to read leaves the table ``source``, if ``beside`` has columns to be made of
+    it on the way: these, and the cells that were needed here.
     """
     with release.reading():
-        build = _Build(connection, release, policy, whole)
+        build = _Build(connection, release, policy, whole, beside)
         rows = build.classes()
         if not rows:
             raise DataError(Problem(release.where, "has no rows, so there is nothing to prove anything about."))
@@ -70,7 +77,14 @@ def build_classes(connection: Any, release: Release, policy: Policy, whole: Whol
 class _Build:
     """Makes the tables; ``deep`` says whether any promise looks into the classes, and so needs ``member``."""
 
-    def __init__(self, connection: Any, release: Release, policy: Policy, whole: Whole | None) -> None:
+    def __init__(
+        self,
+        connection: Any,
+        release: Release,
+        policy: Policy,
+        whole: Whole | None,
+        beside: Mapping[str, str] | None,
+    ) -> None:
         self.run = connection.execute
         self.connection, self.whole = connection, whole
         self.release, self.policy = release, policy
@@ -80,7 +94,7 @@ class _Build:
         self.subject = [policy.subject] if policy.counts_subjects and policy.subject is not None else []
         self.deep = bool(self.sensitive or self.subject)
         looked_at = [*self.quasi, *self.sensitive, *self.subject]
-        self.source = release.source(connection, looked_at, again=self.deep)
+        self.source = release.source(connection, looked_at, again=self.deep, beside=beside)
         self.ways, self.count = release.ways(connection, looked_at, self.source)
         self.cells = {alias: self._cell(name, comparable) for name, alias in self.quasi.items()}
 

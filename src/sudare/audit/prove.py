@@ -40,7 +40,7 @@ from sudare.audit.randomized import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_a
 from sudare.audit.reading import open_file, open_release
 from sudare.audit.sources import NO_ROOM, Release
 from sudare.audit.told import Told
-from sudare.audit.uniqueness import look, of_the_release, parted
+from sudare.audit.uniqueness import look, of_the_release, parted, read_along
 from sudare.audit.verdict import AuditReport, Guarantee
 from sudare.errors import AuditFailedError, DataError, Problem
 from sudare.policy import LDiversitySpec, Policy, UniquenessSpec
@@ -132,14 +132,16 @@ def _classes(
         database(room.scratch, room.memory) as connection,
         no_values_in_errors(opened.where),
     ):
-        classes = build_classes(connection, opened, policy)
+        maker = told.maker(policy)
+        loaded = read_along(opened, policy, maker)
+        classes = build_classes(connection, opened, policy, beside=loaded)
         for spec in policy.require:
             room.say(f"proving {spec.model}")
             guarantees.append(DEFINITIONS[spec.model](classes, spec))
         if policy.counts_subjects and policy.release.subjects == "per-class":
             guarantees.append(subjects_apart(classes))
         room.say("counting what is unique")
-        unique = look(connection, opened, policy, limits, classes.rows, told.maker(policy))
+        unique = look(connection, opened, policy, limits, classes.rows, maker, classes, loaded)
         guarantees += [*unique.guarantees, *columns_kept_back(opened, policy)]
         found = Found(classes.rows, guarantees, opened.sha256, classes.sizes(), warnings=unique.warnings)
     return conclude(policy, told, found, classes=classes.count, problems=(), started=room.started)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,10 +111,18 @@ class Release:
             return self._digest_of_counts()
         return None if self.look is None else self.look.digest()
 
-    def source(self, connection: Any, names: Iterable[str], *, again: bool) -> str:
+    @property
+    def slow(self) -> bool:
+        """Whether it takes long to read, so that nobody should do so twice: text does."""
+        return self.delimiter is not None
+
+    def source(
+        self, connection: Any, names: Iterable[str], *, again: bool, beside: Mapping[str, str] | None = None
+    ) -> str:
         """Return what to select the named columns from; each is called ``c`` and its position.
 
-        With ``again`` it can be read more than once.
+        With ``again`` it can be read more than once. Where the release is ``slow`` to read, it also has the columns
+        ``beside``, made of any others by SQL.
         """
         positions = sorted({self.names.index(name) for name in names})
         if self.count is not None:
@@ -123,7 +131,9 @@ class Release:
             chosen = self.table.select(positions).rename_columns([f"c{position}" for position in positions])
             connection.register("source", chosen)
             return "source"
-        columns = ", ".join(f"c{position}" for position in positions)
+        columns = ", ".join([
+            *(f"c{position}" for position in positions), *(f"{sql} AS {name}" for name, sql in (beside or {}).items())
+        ])  # fmt: skip
         if self.delimiter is not None:
             source = self._csv_source(self.delimiter)
         elif self._read_alike(connection, positions):
@@ -131,7 +141,7 @@ class Release:
         else:
             connection.register("stream", self._parquet_reader(positions))
             source = "stream"
-        if again:
+        if again or beside:
             connection.execute(f"CREATE TEMP TABLE source AS SELECT {columns} FROM {source}")
             source = "source"
         return source

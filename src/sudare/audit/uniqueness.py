@@ -7,18 +7,24 @@ of people that mean something within a class only are compared there.
 
 What a policy limits (``model: uniqueness``) is counted by the cells themselves. Figures of warnings are counted by
 digests of the cells, of 64 bits each, and combinations of few columns, in a large release, by a part of them that is
-drawn by their digests. Where the release is kept elsewhere, its keeper counts.
+drawn by their digests. Two records that differ may have one digest, and then look less unique than they are: with n
+records that is to be expected of n² / 2⁶⁵ pairs, of which there is hardly one (0.0003) among 100 million records, and a
+share that is told in three digits does not change by it. Where the release is kept elsewhere, its keeper counts.
+
+A file of text takes longer to read than to count. So it is read once, for the classes and for what is counted here:
+:func:`read_along` says what has to be taken of it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Protocol
 
-from sudare.audit.cells import comparable, person, value
+from sudare.audit.cells import Cell, comparable, person, value
+from sudare.audit.classes import Classes
 from sudare.audit.sources import Alone, Release
 from sudare.audit.verdict import AuditWarning, Guarantee
 from sudare.audit.warned import about_columns, about_combinations, about_values, shown_share
@@ -72,6 +78,9 @@ class _Counts(Protocol):
     def nearly(self, sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
         """Return the same for as many sets as are worth it; large numbers may be estimated."""
 
+    def expect(self, names: Sequence[str]) -> None:
+        """Hear of which quasi-identifiers combinations with others will be asked for."""
+
 
 def parted(policy: Policy) -> tuple[Policy, list[UniquenessSpec]]:
     """Return a policy without its limits of uniqueness, and these."""
@@ -87,15 +96,39 @@ def of_the_release(classes: Any, spec: UniquenessSpec) -> Guarantee:
     raise DataError(Problem(spec.model, "is counted on the whole release, and not on its classes."))
 
 
+def read_along(release: Release, policy: Policy, maker: str) -> dict[str, str]:
+    """Return columns to be made of a release while its classes are read, as SQL, where it is slow to read.
+
+    They are digests of what :func:`look` counts; there are none where it counts nothing.
+    """
+    if not release.slow:
+        return {}
+    study = _Study(_Read(None, release, policy, 0), release, policy, maker)
+    return _Cells(release, policy).digests([], study.free) if study.warns else {}
+
+
 def look(
-    connection: Any, release: Release, policy: Policy, limits: Sequence[UniquenessSpec], rows: int, maker: str
+    connection: Any,
+    release: Release,
+    policy: Policy,
+    limits: Sequence[UniquenessSpec],
+    rows: int,
+    maker: str,
+    classes: Classes | None = None,
+    loaded: Collection[str] = (),
 ) -> Found:
-    """Count what is unique in a release of so many rows that ``maker`` made; ``limits`` are what the policy allows."""
+    """Count what is unique in a release of so many rows that ``maker`` made; ``limits`` are what the policy allows.
+
+    ``classes`` are those of its quasi-identifiers, if it has any. ``loaded`` are the columns of :func:`read_along`, if
+    the table ``source`` has them.
+    """
     if release.count is not None and release.single is None:
         if limits:
             raise DataError(Problem(release.where, "its keeper does not count what is unique in it."))
         return Found()
-    counts: _Counts = _Kept(release, rows) if release.single is not None else _Read(connection, release, policy, rows)
+    counts: _Counts = _Kept(release, rows)
+    if release.single is None:
+        counts = _Read(connection, release, policy, rows, classes, loaded)
     study = _Study(counts, release, policy, maker)
     found = Found([study.judged(spec) for spec in limits], study.warnings())
     release.check_read(rows)
@@ -117,6 +150,22 @@ class _Study:
         if policy.counts_subjects and policy.subject in release.names:
             self.of = policy.subject
             self.within = policy.quasi if policy.release.subjects == "per-class" else []
+        limited = {getattr(spec, "column", None) for spec in policy.require}
+        free = [name for name in policy.sensitive if name not in limited and name in release.names]
+        self.free = [] if maker in (*UNTOUCHED, DRAWN) else free
+
+    @property
+    def warns(self) -> bool:
+        """Whether there is anything to count that could be warned of."""
+        return bool(self.free) or self._tells
+
+    @property
+    def _tells(self) -> bool:
+        """Whether a record may be unique by quasi-identifiers and insensitive columns."""
+        covered = self.maker not in UNTOUCHED and any(
+            isinstance(spec, KAnonymitySpec) and spec.columns is None for spec in self.policy.require
+        )
+        return bool(self.insensitive or (self.quasi and not covered and self.maker != DRAWN))
 
     def single(self, sets: Sequence[Sequence[str]], *, exact: bool = False) -> list[Alone]:
         """Return how many records are alone by each set of columns."""
@@ -170,13 +219,13 @@ class _Study:
     def _unique(self) -> list[AuditWarning]:
         quasi, plain, rows = self.quasi, self.insensitive, self.counts.rows
         known = [*quasi, *plain]
-        covered = self.maker not in UNTOUCHED and any(
-            isinstance(spec, KAnonymitySpec) and spec.columns is None for spec in self.policy.require
-        )
-        if not known or (not plain and (covered or self.maker == DRAWN)):
+        if not self._tells:
             return []
-        sets = [known, *([plain] if plain and quasi else []), *([name] for name in known if plain and len(known) > 1)]
-        found = dict(zip(map(tuple, sets), self.single(sets), strict=True))
+        first = [[name] for name in quasi] if plain else []
+        found = dict(zip(map(tuple, first), self.single(first), strict=True)) if first else {}
+        self.counts.expect([name for (name,) in self._apart(found)])
+        sets = [known, *([plain] if plain and quasi else []), *([name] for name in plain if len(known) > 1)]
+        found |= zip(map(tuple, sets), self.single(sets), strict=True)
         shares = {names: alone.records / rows for names, alone in found.items()}
         told = about_columns(quasi, plain, shares, FEW, bounds=bool(self.within))
         if not plain or not found[tuple(known)].records:
@@ -185,13 +234,11 @@ class _Study:
 
     def _combined(self, singles: dict[tuple[str, ...], Alone]) -> list[AuditWarning]:
         """Look at combinations of two and three columns, of those with most different values."""
-        rows = self.counts.rows
-        apart = {names: alone for names, alone in singles.items() if 2 * alone.records < rows}
-        most = sorted(apart, key=lambda names: -apart[names].different)[:LOOKED_AT]
+        rows, most = self.counts.rows, self._apart(singles)
         chosen = [name for name in self.policy.columns if (name,) in most]
 
         def possible(names: tuple[str, ...]) -> int:
-            return math.prod(apart[name,].different for name in names)
+            return math.prod(singles[name,].different for name in names)
 
         # first those that can tell most records apart
         sets = [names for size in (2, 3) for names in combinations(chosen, size)]
@@ -202,13 +249,15 @@ class _Study:
         shares |= {names: alone.records / rows for names, alone in zip(sets, counted, strict=False)}
         return about_combinations(shares, bounds=bool(self.within))
 
+    def _apart(self, singles: dict[tuple[str, ...], Alone]) -> list[tuple[str, ...]]:
+        """Return the columns with most different values, of those that alone do not single out most records."""
+        apart = [names for names, alone in singles.items() if 2 * alone.records < self.counts.rows]
+        return sorted(apart, key=lambda names: -singles[names].different)[:LOOKED_AT]
+
     def _alike(self) -> list[AuditWarning]:
         """Find sensitive columns that no promise is about, and of which whole classes show one value."""
-        if self.maker in (*UNTOUCHED, DRAWN):
-            return []
-        limited = {getattr(spec, "column", None) for spec in self.policy.require}
-        free = [name for name in self.policy.sensitive if name not in limited and name in self.release.names]
-        shares = {name: self.counts.single([self.policy.quasi], name)[0].records / self.counts.rows for name in free}
+        rows = self.counts.rows
+        shares = {name: self.counts.single([self.policy.quasi], name)[0].records / rows for name in self.free}
         return about_values(shares)
 
 
@@ -230,13 +279,77 @@ class _Kept:
         most = max(COUNTED // max(self.rows, 1), 2) if of is None else ONE_BY_ONE
         return self.single(sets[:most], of, within)
 
+    def expect(self, names: Sequence[str]) -> None:
+        """Do nothing: the keeper has all columns."""
+
+
+class _Cells:
+    """The cells of a release as SQL, and digests of them: ``h`` and the position of a column, ``v`` of what it tells.
+
+    ``hq`` is the digest of all quasi-identifiers.
+    """
+
+    def __init__(self, release: Release, policy: Policy) -> None:
+        self.release, self.policy = release, policy
+        self.insensitive = [name for name in policy.named("insensitive") if name in release.names]
+
+    def digests(self, others: Sequence[str], told: Sequence[str]) -> dict[str, str]:
+        """Return the digests of all insensitive columns, of all quasi-identifiers together, and of ``others``.
+
+        And those of what each record tells in the columns ``told``, and of whom it is, where people are counted.
+        """
+        policy, made = self.policy, {}
+        if policy.quasi:
+            made["hq"] = f"hash({', '.join(self.cell(name) for name in policy.quasi)})"
+        made |= {self.alias(name): f"hash({self.cell(name)})" for name in (*self.insensitive, *others)}
+        people = policy.named("subject") if policy.counts_subjects else []
+        there = [name for name in (*told, *people) if name in self.release.names]
+        return made | {self.alias(name, told=True): f"hash({self.cell(name, told=True)})" for name in there}
+
+    def alias(self, name: str, *, told: bool = False) -> str:
+        """Return what the digest of a column is called."""
+        return f"{'v' if told else 'h'}{self.release.names.index(name)}"
+
+    def cell(self, name: str, *, told: bool = False) -> str:
+        """Return a cell: as it stands, or as what it tells, where spellings of one value are the same."""
+        cell = self._form(name, told=told)
+        return cell.of(cell.raw)
+
+    def shown(self, name: str, alias: str) -> str:
+        """Return what a cell of another table shows, which has it as it stands under another name."""
+        return self._form(name).of(alias)
+
+    def _form(self, name: str, *, told: bool = False) -> Cell:
+        place, spec = self.release.names.index(name), self.policy.columns[name]
+        form = comparable if not told else person if spec.role == "subject" else value
+        return form(f"c{place}", self.release.types[place], spec)
+
 
 class _Read:
-    """Counts what is read from a file or a table in memory; ``digests`` has one number for each cell."""
+    """Counts what is read from a file or a table in memory, in a table that has one number for each cell.
 
-    def __init__(self, connection: Any, release: Release, policy: Policy, rows: int) -> None:
+    That is ``source`` if the numbers were made when the classes were read, else ``digests``. Where only
+    quasi-identifiers are asked for, the classes are counted.
+    """
+
+    def __init__(
+        self,
+        connection: Any,
+        release: Release,
+        policy: Policy,
+        rows: int,
+        classes: Classes | None = None,
+        loaded: Collection[str] = (),
+    ) -> None:
         self.connection, self.release, self.policy, self.rows = connection, release, policy, rows
-        self.made = False
+        self.cells, self.classes = _Cells(release, policy), classes
+        self.table, self.made = ("source", set(loaded)) if loaded else ("digests", set())
+        self.expected: list[str] | None = None
+        self.there = [*policy.quasi] if loaded else []  # these stand in the table as they are
+
+    def expect(self, names: Sequence[str]) -> None:
+        """Note which quasi-identifiers are needed besides all of them together."""
+        self.expected = list(names)
 
     def single(
         self, sets: Sequence[Sequence[str]], of: str | None = None, within: Sequence[str] = (), *, exact: bool = False
@@ -244,50 +357,64 @@ class _Read:
         """Count by the cells themselves if it has to be ``exact``, and else by digests of them."""
         if exact:
             return [self._by_cells(names, of, within) for names in sets]
-        self._make()
+        if of is None and self.classes is not None and all(name in self.policy.quasi for each in sets for name in each):
+            return [self._in_classes(names, self.classes) for names in sets]
+        self._make([*sets, within], of)
         parts = self._digest(within) if within else ""
-        return [self._counted("digests", [self._digest(names)], of, parts) for names in sets]
+        return [self._counted(self.table, [self._digest(names)], of, parts) for names in sets]
 
     def nearly(self, sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
         """Count a part of the different combinations of a large release, each of them wholly."""
-        self._make()
+        self._make([*sets, within], of)
         part = max(self.rows // ENOUGH, 1)
         found = []
         for names in sets:
             key, parts = self._digest(names), self._digest(within) if within else ""
-            counted = self._counted(f"(SELECT * FROM digests WHERE {key} % {part} = 0)", [key], of, parts)
+            counted = self._counted(f"(SELECT * FROM {self.table} WHERE {key} % {part} = 0)", [key], of, parts)
             found.append(Alone(counted.different * part, min(counted.records * part, self.rows)))
         return found
 
     def _by_cells(self, names: Sequence[str], of: str | None, within: Sequence[str]) -> Alone:
-        cells = {self._alias(name): self._cell(name) for name in (*names, *within)}
+        alias = self.cells.alias
+        cells = {alias(name): self.cells.cell(name) for name in (*names, *within)}
         wanted = [*names, *within]
         if of is not None:
             wanted.append(of)
-            cells[self._alias(of, told=True)] = self._cell(of, told=True)
+            cells[alias(of, told=True)] = self.cells.cell(of, told=True)
         with self.release.reading():
             source = self.release.source(self.connection, wanted, again=False)
             shown = ", ".join(f"{cell} AS {alias}" for alias, cell in cells.items())
-            parts = ", ".join(map(self._alias, within))
-            return self._counted(f"(SELECT {shown} FROM {source})", list(map(self._alias, names)), of, parts)
+            parts = ", ".join(map(alias, within))
+            return self._counted(f"(SELECT {shown} FROM {source})", list(map(alias, names)), of, parts)
 
-    def _make(self) -> None:
-        """Make ``digests``: for each record, a number for the cell of each column."""
-        if self.made:
+    def _in_classes(self, names: Sequence[str], classes: Classes) -> Alone:
+        """Count by quasi-identifiers alone, from the classes and their sizes."""
+        keys = ", ".join(self.cells.shown(name, classes.quasi[name]) for name in names)
+        [(different, records)] = self.connection.execute(
+            f"SELECT count(*), count(*) FILTER (WHERE n = 1) FROM (SELECT sum(size) AS n FROM class GROUP BY {keys})"
+        ).fetchall()
+        return Alone(int(different), int(records))
+
+    def _make(self, sets: Sequence[Sequence[str]], of: str | None) -> None:
+        """Make ``digests``, with what sets of columns need; where more is needed than expected, with everything."""
+        needed = {alias for names in sets for alias in self._aliases(names)}
+        needed -= {self.cells.alias(name) for name in self.there}
+        if of is not None:
+            needed.add(self.cells.alias(of, told=True))
+        if needed <= self.made:
             return
-        self.made = True
-        policy = self.policy
-        told = [*policy.sensitive, *(policy.named("subject") if policy.counts_subjects else ())]
-        shown = [name for name, spec in policy.columns.items() if spec.role in SHOWN]
-        cells = {self._alias(name): self._cell(name) for name in shown if name in self.release.names}
-        cells |= {
-            self._alias(name, told=True): self._cell(name, told=True) for name in told if name in self.release.names
-        }
-        names = [name for name in self.release.names if name in (*shown, *told)]
+        shown = [name for name, spec in self.policy.columns.items() if spec.role in ("quasi", "sensitive")]
+        others = [name for name in shown if name in self.release.names]
+        if self.expected is not None and not self.made:
+            others = self.expected
+        made = self.cells.digests(others, self.policy.sensitive)
+        names = [name for name in self.policy.columns if self.policy.columns[name].role in SHOWN]
+        names = [name for name in (*names, *self.policy.named("subject")) if name in self.release.names]
         with self.release.reading():
             source = self.release.source(self.connection, names, again=False)
-            digests = ", ".join(f"hash({cell}) AS {alias}" for alias, cell in cells.items())
-            self.connection.execute(f"CREATE TEMP TABLE digests AS SELECT {digests} FROM {source}")
+            digests = ", ".join(f"{digest} AS {alias}" for alias, digest in made.items())
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE digests AS SELECT {digests} FROM {source}")
+        self.table, self.made, self.there = "digests", set(made), []
         [(rows,)] = self.connection.execute("SELECT count(*) FROM digests").fetchall()
         if rows != self.rows:
             raise DataError(Problem(self.release.where, "gives other records when it is read again."))
@@ -308,18 +435,20 @@ class _Read:
         """Return SQL that says whether a group counts: it has one record, or one value; a missing one is one, too."""
         if of is None:
             return "count(*) = 1"
-        cell = self._alias(of, told=True)
+        cell = self.cells.alias(of, told=True)
         return f"(count({cell}) = 0 OR count({cell}) = count(*) AND min({cell}) = max({cell}))"
 
-    def _alias(self, name: str, *, told: bool = False) -> str:
-        return f"{'v' if told else 'h'}{self.release.names.index(name)}"
-
     def _digest(self, names: Sequence[str]) -> str:
-        return f"hash({', '.join(map(self._alias, names))})"
+        """Return the digest of some columns together, as SQL over the table that there is."""
+        aliases = self._aliases(names)
+        cells = {self.cells.alias(name): self.cells.cell(name) for name in names if name in self.there}
+        return f"hash({', '.join(alias if alias in self.made else cells[alias] for alias in aliases)})"
 
-    def _cell(self, name: str, *, told: bool = False) -> str:
-        """Return a cell as SQL: as it stands, or as what it tells, where spellings of one value are the same."""
-        place, spec = self.release.names.index(name), self.policy.columns[name]
-        form = comparable if not told else person if spec.role == "subject" else value
-        cell = form(f"c{place}", self.release.types[place], spec)
-        return cell.of(cell.raw)
+    def _aliases(self, names: Sequence[str]) -> list[str]:
+        """Return the digests that some columns take: all quasi-identifiers have one together."""
+        quasi = self.policy.quasi
+        together = bool(quasi) and set(quasi) <= set(names)
+        return [
+            *(["hq"] if together else ()),
+            *(self.cells.alias(name) for name in names if not together or name not in quasi),
+        ]
