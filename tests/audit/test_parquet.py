@@ -73,7 +73,8 @@ def test_every_type_says_the_same_in_a_file_as_in_memory(tmp_path, monkeypatch, 
     reader = Release._parquet_reader
     monkeypatch.setattr(Release, "_parquet_reader", lambda *given: streams.append(1) or reader(*given))
     assert said(written(tmp_path, table)) == said(table)
-    assert streams == ([] if own else [1])
+    passes = 2 if column == "illness" else 1  # rare values are counted in a pass of their own
+    assert len(streams) == (0 if own else passes)
 
 
 @pytest.mark.parametrize("kind", [pa.float16(), pa.decimal256(50, 2)])

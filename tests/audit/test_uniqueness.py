@@ -53,7 +53,7 @@ def unique(frame, names):
 
 
 def told(report):
-    return {(one.kind, one.columns): one.figures["share"] for one in report.warnings}
+    return {(one.kind, one.columns): one.figures["share"] for one in report.warnings if "share" in one.figures}
 
 
 @pytest.fixture(params=["csv", "parquet", "arrow", "keeper"])
@@ -85,7 +85,10 @@ def kept(frame):
     def single(sets, of, within):
         return [Alone(frame.groupby(list(names)).ngroups, alone(frame, list(names), of, within)) for names in sets]
 
-    return Elsewhere("kept", tuple(table.column_names), tuple(table.schema.types), count, single=single)
+    def few(name, least, of, within):
+        return rare(frame, name, least, of, within)
+
+    return Elsewhere("kept", tuple(table.column_names), tuple(table.schema.types), count, single=single, rare=few)
 
 
 def alone(frame, names, of, within):
@@ -94,6 +97,20 @@ def alone(frame, names, of, within):
     parts = frame.groupby(list(dict.fromkeys([*names, *within])))[of].transform("nunique")
     worst = parts.groupby([frame[name] for name in names]).transform("max")
     return int((worst == 1).sum())
+
+
+def rare(frame, name, least, of=None, within=()):
+    """Count the values that fewer than so many hold: records, or people as they are numbered within classes."""
+    held = frame if of is None else frame[[name, of, *within]].drop_duplicates()
+    return int((held[name].value_counts() < least).sum())
+
+
+def odd(rows, values):
+    """A release with a diagnosis of many values, of which some are missing; a few more are of one record each."""
+    frame = people(rows)
+    frame["diag"] = np.random.default_rng(1).choice(["A", "B", "C", None], rows)
+    frame.loc[frame.index[:values], "diag"] = [f"Zz{number}" for number in range(values)]
+    return frame
 
 
 def test_shares_are_those_that_pandas_counts(given):
@@ -174,6 +191,79 @@ def test_people_are_alone_if_all_records_that_look_alike_may_be_theirs(given):
     for kind, names in (("unique-released", [*quasi, "stay", "labs"]), ("unique-insensitive", ["stay", "labs"])):
         expected = alone(frame, names, "who", quasi) / len(frame)
         assert shares[kind, tuple(names)] == round(expected, 3) >= unique(frame, names)
+
+
+def few_hold(report):
+    return [one for one in report.warnings if one.kind == "rare-values"]
+
+
+@pytest.mark.parametrize("k", [2, 5, 20])
+def test_sensitive_values_that_few_hold_are_counted_and_not_named(given, k):
+    frame = odd(600, 30)
+    asked = policy([{"model": "k-anonymity", "k": k}])
+    [one] = few_hold(audit_release(given(frame), asked))
+    assert one.columns == ("diag",)
+    assert one.figures == {"fewer_than": k, "values": rare(frame, "diag", k)} == {"fewer_than": k, "values": 30}
+    assert f"30 of its values are held by fewer than {k} records" in one.text
+    assert "Zz" not in str(one.to_dict())
+
+
+def test_fewer_rare_values_than_k_are_not_told_by_their_number(given):
+    [one] = few_hold(audit_release(given(odd(600, 3)), policy([{"model": "k-anonymity", "k": 5}])))
+    assert one.figures == {"fewer_than": 5}
+    assert "some (fewer than 5) of its values" in one.text
+    assert "3" not in str(one.to_dict())
+
+
+def test_values_that_many_hold_or_that_are_missing_are_not_rare(given):
+    frame = odd(600, 0)
+    frame.loc[frame.diag.isna(), "diag"] = "A"
+    frame.loc[frame.index[:2], "diag"] = None
+    assert few_hold(audit_release(given(frame), policy([{"model": "k-anonymity", "k": 5}]))) == []
+
+
+@pytest.mark.parametrize("subjects", ["per-class", "linked"])
+def test_where_people_are_counted_a_value_is_rare_if_few_people_hold_it(given, subjects):
+    frame = odd(600, 0)
+    frame.loc[frame.index[:300], "diag"] = [f"Zz{number // 10}" for number in range(300)]  # each of ten records
+    frame["who"] = frame.groupby(["age", "sex"]).cumcount() // 5 + 1  # of about two people in each class
+    if subjects == "linked":
+        frame["who"] = np.arange(600) // 5 + 1
+    asked = policy([{"model": "k-anonymity", "k": 5, "count": "subjects"}], who="subject")
+    asked = asked.model_copy(update={"release": asked.release.model_copy(update={"subjects": subjects})})
+    within = ["age", "sex"] if subjects == "per-class" else []
+    expected = rare(frame, "diag", 5, "who", within)
+    [one] = few_hold(audit_release(given(frame), asked))
+    assert one.figures == {"fewer_than": 5, "values": expected}
+    assert expected > 4
+    assert "fewer than 5 people" in one.text
+    assert ("at least" in one.text) == (subjects == "per-class")
+
+
+def test_without_a_k_the_largest_l_says_what_is_rare():
+    roles = {"age": "quasi", "sex": "quasi", "stay": "insensitive", "labs": "insensitive", "diag": "sensitive"}
+    columns = {name: {"role": role} for name, role in roles.items()}
+    asked = Policy.parse({"columns": columns, "require": [{"model": "l-diversity", "l": 3, "column": "diag"}]})
+    [one] = few_hold(audit_release(pa.Table.from_pandas(odd(600, 30)), asked))
+    assert one.figures["fewer_than"] == 3
+
+
+def test_a_certificate_has_to_tell_of_rare_values(tmp_path):
+    frame = odd(600, 30)
+    frame.to_csv(tmp_path / "release.csv", index=False)
+    found = [one.to_dict() for one in audit_release(tmp_path / "release.csv", policy()).warnings]
+    whole = paper(tmp_path / "release.csv", policy())
+
+    def wrong(warnings):
+        report = audit_release(tmp_path / "release.csv", policy(), certificate=whole | {"warnings": warnings})
+        return [problem.where for problem in report.problems if "warnings" in problem.where]
+
+    assert wrong(found) == []
+    assert wrong([one for one in found if one["kind"] != "rare-values"]) == ["certificate.warnings"]
+    fewer = [
+        one if one["kind"] != "rare-values" else one | {"figures": {"fewer_than": 2, "values": 2}} for one in found
+    ]
+    assert wrong(fewer)[0] == "certificate.warnings"
 
 
 def test_a_missing_cell_is_like_a_missing_cell_and_like_no_other():

@@ -22,7 +22,10 @@ def patients(rows=400, seed=3):
             "stay": draw.integers(1, 15, rows),
             "labs": [None if number > 140 else int(number) for number in draw.integers(1, 150, rows)],
             "ward": draw.choice(["north", "south", None], rows).tolist(),
-            "diag": draw.choice(["A", "B", "C"], rows, p=[0.8, 0.15, 0.05]),
+            "diag": [
+                f"R{row}" if row < 12 else None if row < 20 else str(each)
+                for row, each in enumerate(draw.choice(["A", "B", "C"], rows, p=[0.8, 0.15, 0.05]))
+            ],
             "who": np.arange(rows) // 2,
         }
     )
@@ -48,9 +51,13 @@ def counted(warnings):
 def check(report, rows):
     """Compare what is told with what pandas counts in the rows of the release."""
     frame = rows.to_pandas()
-    found = {(one["kind"], tuple(one["columns"])): one["figures"]["share"] for one in report}
+    [few] = [one["figures"] for one in report if one["kind"] == "rare-values"]
+    assert few == {"fewer_than": 5, "values": int((frame.diag.value_counts() < 5).sum())}
+    assert few["values"] == 12
+    found = {(one["kind"], tuple(one["columns"])): one["figures"].get("share") for one in report}
     for kind, names in (("unique-released", [*QUASI, *PLAIN]), ("unique-insensitive", PLAIN)):
         assert found[kind, tuple(names)] == round(float((~frame.duplicated(names, keep=False)).mean()), 3) > 0
+    frame["diag"] = frame.diag.fillna("missing")
     alike = float((frame.groupby(QUASI).diag.transform("nunique") == 1).mean())
     assert found.get(("homogeneous", ("diag",)), 0.0) == round(alike, 3)
 

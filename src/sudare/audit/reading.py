@@ -50,7 +50,7 @@ def open_release(release: str | Path | Any, policy: Policy) -> Release:
         needed = (*policy.quasi, *read_by_promises(policy))
         opened = Release(
             release.where, release.names, release.types, count=release.count, proven=needed, added=release.digest,
-            single=release.single,
+            single=release.single, rare=release.rare,
         )  # fmt: skip
     elif isinstance(release, str | Path):
         opened = open_file(Path(release), policy)

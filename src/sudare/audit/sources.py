@@ -61,6 +61,13 @@ Told another column, a group counts if all of its records have one value there. 
 is to be, it counts if it is so in every part of the group that agrees in them.
 """
 
+Rare = Callable[[str, int, str | None, Sequence[str]], int]
+"""Counts the values of a column that fewer records show than a number says; a missing cell is no value.
+
+Told another column, values are counted that go with fewer different cells of it; told columns as well within which
+cells of it mean something, with fewer that differ in it or in one of them.
+"""
+
 
 @dataclass(frozen=True)
 class Elsewhere:
@@ -78,6 +85,8 @@ class Elsewhere:
     """Returns the digest of the columns that promises are about, where the keeper has added it up already."""
     single: Single | None = None
     """Counts what is unique, where that can be asked for."""
+    rare: Rare | None = None
+    """Counts rare values, where that can be asked for."""
 
 
 NO_ROOM = "needs more memory, or more room for temporary files, than the audit has."
@@ -100,6 +109,7 @@ class Release:
     proven: tuple[str, ...] = ()
     added: Callable[[], str] | None = None
     single: Single | None = None
+    rare: Rare | None = None
     formulas: str = "keep"
 
     @property

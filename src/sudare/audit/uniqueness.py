@@ -18,7 +18,7 @@ A file of text takes longer to read than to count. So it is read once, for the c
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Protocol
@@ -27,7 +27,7 @@ from sudare.audit.cells import Cell, comparable, person, value
 from sudare.audit.classes import Classes
 from sudare.audit.sources import Alone, Release
 from sudare.audit.verdict import AuditWarning, Guarantee
-from sudare.audit.warned import about_columns, about_combinations, about_values, shown_share
+from sudare.audit.warned import about_columns, about_combinations, about_rare_values, about_values, shown_share
 from sudare.errors import DataError, Problem
 from sudare.policy import TOLERANCE, KAnonymitySpec, Policy, UniquenessSpec
 
@@ -81,6 +81,9 @@ class _Counts(Protocol):
     def expect(self, names: Sequence[str]) -> None:
         """Hear of which quasi-identifiers combinations with others will be asked for."""
 
+    def rare(self, name: str, least: int, of: str | None, within: Sequence[str]) -> int:
+        """Return how many values of a column fewer than ``least`` records hold, or cells ``of``, told ``within``."""
+
 
 def parted(policy: Policy) -> tuple[Policy, list[UniquenessSpec]]:
     """Return a policy without its limits of uniqueness, and these."""
@@ -104,7 +107,7 @@ def read_along(release: Release, policy: Policy, maker: str) -> dict[str, str]:
     if not release.slow:
         return {}
     study = _Study(_Read(None, release, policy, 0), release, policy, maker)
-    return _Cells(release, policy).digests([], study.free) if study.warns else {}
+    return _Cells(release, policy).digests([], study.told) if study.warns else {}
 
 
 def look(
@@ -151,13 +154,14 @@ class _Study:
             self.of = policy.subject
             self.within = policy.quasi if policy.release.subjects == "per-class" else []
         limited = {getattr(spec, "column", None) for spec in policy.require}
-        free = [name for name in policy.sensitive if name not in limited and name in release.names]
-        self.free = [] if maker in (*UNTOUCHED, DRAWN) else free
+        hidden = maker in (*UNTOUCHED, DRAWN)
+        self.told = [] if hidden else [name for name in policy.sensitive if name in release.names]
+        self.free = [name for name in self.told if name not in limited]
 
     @property
     def warns(self) -> bool:
         """Whether there is anything to count that could be warned of."""
-        return bool(self.free) or self._tells
+        return bool(self.told) or self._tells
 
     @property
     def _tells(self) -> bool:
@@ -214,7 +218,7 @@ class _Study:
 
     def warnings(self) -> list[AuditWarning]:
         """Return what the release gives away although it keeps its promises."""
-        return [*self._unique(), *self._alike()]
+        return [*self._unique(), *self._alike(), *self._rare()]
 
     def _unique(self) -> list[AuditWarning]:
         quasi, plain, rows = self.quasi, self.insensitive, self.counts.rows
@@ -260,6 +264,23 @@ class _Study:
         shares = {name: self.counts.single([self.policy.quasi], name)[0].records / rows for name in self.free}
         return about_values(shares)
 
+    def _rare(self) -> list[AuditWarning]:
+        """Find sensitive columns that show values which few records, or people, hold."""
+        least = fewest(self.policy)
+        counts = {name: self.counts.rare(name, least, self.of, self.within) for name in self.told}
+        return about_rare_values(counts, least, people=self.of is not None, bounds=bool(self.within))
+
+
+def fewest(policy: Policy) -> int:
+    """Return how many have to hold a value that is not rare: the largest k, without one the largest l, at least 2."""
+    for letter in ("k", "l"):
+        asked = [
+            math.ceil(float(number)) for spec in policy.require if (number := getattr(spec, letter, None)) is not None
+        ]
+        if asked:
+            return max(2, *asked)
+    return 2
+
 
 class _Kept:
     """Counts by the keeper of a release."""
@@ -281,6 +302,10 @@ class _Kept:
 
     def expect(self, names: Sequence[str]) -> None:
         """Do nothing: the keeper has all columns."""
+
+    def rare(self, name: str, least: int, of: str | None, within: Sequence[str]) -> int:
+        """Ask the keeper; nothing is found where it does not count them."""
+        return 0 if self.release.rare is None else self.release.rare(name, least, of, within)
 
 
 class _Cells:
@@ -304,7 +329,12 @@ class _Cells:
         made |= {self.alias(name): f"hash({self.cell(name)})" for name in (*self.insensitive, *others)}
         people = policy.named("subject") if policy.counts_subjects else []
         there = [name for name in (*told, *people) if name in self.release.names]
-        return made | {self.alias(name, told=True): f"hash({self.cell(name, told=True)})" for name in there}
+        return made | {self.alias(name, told=True): self.tale(name) for name in there}
+
+    def tale(self, name: str) -> str:
+        """Return the digest of what a cell tells, which is none where it is missing."""
+        cell = self.cell(name, told=True)
+        return f"CASE WHEN {cell} IS NOT NULL THEN hash({cell}) END"
 
     def alias(self, name: str, *, told: bool = False) -> str:
         """Return what the digest of a column is called."""
@@ -345,6 +375,7 @@ class _Read:
         self.cells, self.classes = _Cells(release, policy), classes
         self.table, self.made = ("source", set(loaded)) if loaded else ("digests", set())
         self.expected: list[str] | None = None
+        self.holds = False
         self.there = [*policy.quasi] if loaded else []  # these stand in the table as they are
 
     def expect(self, names: Sequence[str]) -> None:
@@ -373,6 +404,39 @@ class _Read:
             counted = self._counted(f"(SELECT * FROM {self.table} WHERE {key} % {part} = 0)", [key], of, parts)
             found.append(Alone(counted.different * part, min(counted.records * part, self.rows)))
         return found
+
+    def rare(self, name: str, least: int, of: str | None, within: Sequence[str]) -> int:
+        """Count by digests of the values, which missing cells do not have."""
+        told = [*self.policy.sensitive, *([] if of is None else [of])]
+        made = {self.cells.alias(each, told=True): self.cells.tale(each) for each in told if each in self.release.names}
+        if within:
+            made["hq"] = f"hash({', '.join(map(self.cells.cell, within))})"
+        table = self.table if set(made) <= self.made else self._held(made, [*told, *within])
+        cell, who = self.cells.alias(name, told=True), "*"
+        if of is not None:
+            who = f"DISTINCT hash({', '.join([self.cells.alias(of, told=True), *(['hq'] if within else [])])})"
+        [(count,)] = self.connection.execute(
+            f"SELECT count(*) FROM (SELECT count({who}) AS n FROM {table} WHERE {cell} IS NOT NULL GROUP BY {cell}) "
+            f"WHERE n < {least}"
+        ).fetchall()
+        return int(count)
+
+    def _held(self, made: Mapping[str, str], names: Sequence[str]) -> str:
+        """Return a table of these digests alone, for releases of which nothing else is counted."""
+        if not self.holds:
+            self.holds = True
+            self._load("held", made, [name for name in names if name in self.release.names])
+        return "held"
+
+    def _load(self, table: str, made: Mapping[str, str], names: Sequence[str]) -> None:
+        """Make a table of digests of some columns, of all records."""
+        with self.release.reading():
+            source = self.release.source(self.connection, names, again=False)
+            digests = ", ".join(f"{digest} AS {alias}" for alias, digest in made.items())
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT {digests} FROM {source}")
+        [(rows,)] = self.connection.execute(f"SELECT count(*) FROM {table}").fetchall()
+        if rows != self.rows:
+            raise DataError(Problem(self.release.where, "gives other records when it is read again."))
 
     def _by_cells(self, names: Sequence[str], of: str | None, within: Sequence[str]) -> Alone:
         alias = self.cells.alias
@@ -410,14 +474,8 @@ class _Read:
         made = self.cells.digests(others, self.policy.sensitive)
         names = [name for name in self.policy.columns if self.policy.columns[name].role in SHOWN]
         names = [name for name in (*names, *self.policy.named("subject")) if name in self.release.names]
-        with self.release.reading():
-            source = self.release.source(self.connection, names, again=False)
-            digests = ", ".join(f"{digest} AS {alias}" for alias, digest in made.items())
-            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE digests AS SELECT {digests} FROM {source}")
+        self._load("digests", made, names)
         self.table, self.made, self.there = "digests", set(made), []
-        [(rows,)] = self.connection.execute("SELECT count(*) FROM digests").fetchall()
-        if rows != self.rows:
-            raise DataError(Problem(self.release.where, "gives other records when it is read again."))
 
     def _counted(self, source: str, keys: Sequence[str], of: str | None, within: str) -> Alone:
         """Count groups by ``keys``, and the records of those that count."""

@@ -1,4 +1,4 @@
-"""What the audit warns of, in words: shares of records that columns single out, and classes of one value."""
+"""What the audit warns of, in words: shares of records that columns single out, classes of one value, rare values."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from sudare.audit.verdict import AuditWarning
 
-RELEASED, INSENSITIVE, COLUMN, NEARLY, COMBINATION, ALIKE = (
+RELEASED, INSENSITIVE, COLUMN, NEARLY, COMBINATION, ALIKE, RARE = (
     "unique-released", "unique-insensitive", "unique-column", "nearly-unique-column", "unique-combination",
-    "homogeneous",
+    "homogeneous", "rare-values",
 )  # fmt: skip
 """The kinds of warnings, in the order in which they are told."""
-COUNTED = (RELEASED, INSENSITIVE, COLUMN, NEARLY, ALIKE)
+COUNTED = (RELEASED, INSENSITIVE, COLUMN, NEARLY, ALIKE, RARE)
 """Those whose figures are counted, and never estimated."""
 HALF = 0.5
 """A column that singles out such a share of the records is all but an identifier."""
@@ -95,6 +95,28 @@ def about_values(shares: Mapping[str, float]) -> list[AuditWarning]:
         for name, share in shares.items()
         if share
     ]
+
+
+def about_rare_values(
+    counts: Mapping[str, int], least: int, *, people: bool = False, bounds: bool = False
+) -> list[AuditWarning]:
+    """Tell how many values of sensitive columns are held by fewer than ``least`` records, or ``people``.
+
+    A number below ``least`` is not told. ``bounds`` says that numbers are lower bounds.
+    """
+    who = "people" if people else "records"
+    found = []
+    for name, count in counts.items():
+        if not count:
+            continue
+        told = f"{'at least ' if bounds else ''}{count:,}" if count >= least else f"some (fewer than {least})"
+        figures = {"fewer_than": least} | ({"values": count} if count >= least else {})
+        text = (
+            f"Column '{name}' is sensitive, and {told} of its values are held by fewer than {least} {who} each: who "
+            "knows such a value of a person finds the record. Group rare values before, or leave them out."
+        )
+        found.append(AuditWarning(RARE, text, (name,), figures))
+    return found
 
 
 def _warning(kind: str, text: str, columns: Sequence[str], share: float) -> AuditWarning:

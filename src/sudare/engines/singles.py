@@ -97,5 +97,17 @@ def _together(database: Database, place: Place, names: list[str], of: str | None
     return int(line["d"]), int(line["a"])
 
 
+def rare_in(database: Database, place: Place, name: str, least: int, of: str | None, within: Sequence[str]) -> int:
+    """Count the values of a column that fewer than ``least`` records hold, or values of ``of``, told ``within``."""
+    wanted = list(dict.fromkeys([name, *([] if of is None else [of, *within])]))
+    cells = ", ".join(f"c{number}" for number in range(len(wanted)))
+    given = f"SELECT {'' if of is None else 'DISTINCT '}{cells} FROM ({database.selected(place, wanted)}) AS given"
+    groups = f"SELECT count(*) AS n FROM ({given}) AS held WHERE c0 IS NOT NULL GROUP BY c0"
+    [line] = database.session.fetch(
+        f"SELECT {_added(f'CASE WHEN n < {least} THEN 1 ELSE 0 END')} AS d FROM ({groups}) AS g"
+    ).to_pylist()
+    return int(line["d"])
+
+
 def _added(what: str) -> str:
     return f"CAST(coalesce(sum({what}), 0) AS bigint)"

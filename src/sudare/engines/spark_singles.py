@@ -67,3 +67,18 @@ def _together_on(spark: Spark, frame: Any, names: list[str], of: str | None, wit
         kept = made.sum(made.when(made.col("p") == 1, made.col("n")).otherwise(0))
         [line] = spark.ask(lambda: groups.agg(count.alias("d"), kept.alias("a")).toArrow()).to_pylist()
     return int(line["d"]), int(line["a"] or 0)
+
+
+def rare_on(spark: Spark, frame: Any, name: str, least: int, of: str | None, within: Sequence[str]) -> int:
+    """Count the values of a column that fewer than ``least`` records hold, or values of ``of``, told ``within``."""
+    from pyspark.sql import functions as made
+
+    wanted = list(dict.fromkeys([name, *([] if of is None else [of, *within])]))
+    with speaking():
+        given = spark.positions(frame, wanted)
+        cell = given.columns[0]
+        held = given.where(made.col(cell).isNotNull())
+        groups = (held if of is None else held.distinct()).groupBy(cell).agg(made.count(made.lit(1)).alias("n"))
+        few = groups.where(made.col("n") < least)
+        [line] = spark.ask(lambda: few.agg(made.count(made.lit(1)).alias("d")).toArrow()).to_pylist()
+    return int(line["d"])

@@ -30,7 +30,7 @@ from sudare.audit.sources import Release
 from sudare.audit.uniqueness import Found as Unique
 from sudare.audit.uniqueness import look, parted
 from sudare.engines.spark import Parcel, Spark, keys_for
-from sudare.engines.spark_singles import single_on
+from sudare.engines.spark_singles import rare_on, single_on
 from sudare.errors import UnsupportedError
 from sudare.policy import Policy
 
@@ -89,12 +89,15 @@ def _prove(
     def single(sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
         return [Alone(*found) for found in single_on(spark, frame, sets, of, within)]
 
+    def rare(name: str, least: int, of: str | None, within: Sequence[str]) -> int:
+        return rare_on(spark, frame, name, least, of, within)
+
     if made_by == "pram":
         return Proven(_drawn(spark, frame, layout, policy, single, told, mechanism, say))
     rows, unique = int(spark.tally(frame, ()).counts[0]), Unique()
     if rows:
         say("counting what is unique")
-        held = Release(where, tuple(schema.names), tuple(schema.types), count=_nothing, single=single)
+        held = Release(where, tuple(schema.names), tuple(schema.types), count=_nothing, single=single, rare=rare)
         unique = look(None, held, others, limits, rows, made_by)
     if made_by == "dummies":
         drawn = told.mechanism() if mechanism is None else mechanism

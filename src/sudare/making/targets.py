@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sudare.audit import Alone, AuditReport, Elsewhere, audit_release
 from sudare.engines import Database, Place
-from sudare.engines.singles import single_in
+from sudare.engines.singles import rare_in, single_in
 from sudare.policy import Policy
 from sudare.release import Rows, is_text, place, second_table, telling, write_batches
 
@@ -125,5 +125,8 @@ def counted(database: Database, place: Place, where: str) -> Elsewhere:
     def single(sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
         return [Alone(*found) for found in single_in(database, place, sets, of, within)]
 
+    def rare(name: str, least: int, of: str | None, within: Sequence[str]) -> int:
+        return rare_in(database, place, name, least, of, within)
+
     types = tuple(database.types(place))
-    return Elsewhere(where, tuple(schema.names), types, lambda names: count(tuple(names)), single=single)
+    return Elsewhere(where, tuple(schema.names), types, lambda names: count(tuple(names)), single=single, rare=rare)
