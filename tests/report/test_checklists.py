@@ -224,6 +224,67 @@ def test_an_id_is_not_called_a_date(name):
     assert name not in safe_harbor(found)[2].seen
 
 
+@pytest.mark.parametrize("role", ["insensitive", "quasi"])
+@pytest.mark.parametrize("text", [False, True], ids=["numbers", "text"])
+def test_whether_an_id_is_one_of_a_person_is_told_by_its_values(role, text):
+    names = ["admission_type_id", "discharge_disposition_id", "record_id"]
+    kinds = [1 + n % 4 for n in range(400)]
+    data = pa.table({"age": [20 + n % 40 for n in range(400)], **{
+        name: [f"v{number}" for number in numbers] if text else numbers
+        for name, numbers in zip(names, [kinds, kinds, IDS], strict=True)}})  # fmt: skip
+    columns = {"age": {"role": "quasi"}, **{name: {"role": role} for name in names}}
+    item = safe_harbor(figures(columns, data=data))[17]
+    assert "admission_type_id" not in item.seen
+    assert "discharge_disposition_id" not in item.seen
+    # rare categories of a quasi-identifier become one, which shows nobody
+    assert ("record_id" in item.seen) == (not text or role == "insensitive")
+
+
+def coded(diagnoses):
+    data = pa.table({"age": [20 + n % 40 for n in range(len(diagnoses))], "diag_1": diagnoses})
+    return figures({"age": {"role": "quasi"}, "diag_1": {"role": "sensitive"}}, data=data)
+
+
+ICD = [
+    ["250.83", "V27", "E909", "8", "?"][n % 5] if n % 5 == 4 or n < 3000 else f"{n % 700}.{n % 7}" for n in range(6000)
+]
+
+
+def test_short_codes_that_many_share_are_no_free_text():
+    found = coded(ICD)
+    [column] = [column for column in found["columns"] if column["name"] == "diag_1"]
+    assert column["kind"] == "text"
+    assert column["rare"]
+    assert {item.verdict for item in safe_harbor(found)[3:]} == {MET}
+    assert appi(found)[1].verdict == MET
+
+
+@pytest.mark.parametrize("odd", ["patient of Dr. Zz", "Mueller-Luedenscheidt"])
+def test_codes_with_a_word_more_among_them_are_text(odd):
+    found = safe_harbor(coded([odd, *ICD[1:]]))
+    assert all("text of diag_1" in item.seen for item in found[3:])
+
+
+def test_codes_that_few_share_may_be_anything():
+    found = safe_harbor(coded([f"A{n}-{n % 7}" for n in range(600)]))
+    assert all("text of diag_1" in item.seen for item in found[3:6])
+
+
+@pytest.mark.parametrize(("k", "verdict"), [(3, UNMET), (10, UNMET), (11, MET), (12, MET)])
+def test_cells_are_counted_up_to_ten_whatever_k_is(k, verdict):
+    """Whether a value is that of 1 to 10 records does not depend on the policy."""
+    data = pa.table({"age": [1] * 30 + [2] * 40, "disease": ["pox"] * k + ["flu"] * (70 - k)})
+    for asked in (3, 20):
+        found = figures({"age": {"role": "quasi"}, "disease": {"role": "sensitive"}},
+                        [{"model": "k-anonymity", "k": asked}], data)  # fmt: skip
+        assert found["smallest_class"] >= 11
+        assert cell_size(found)[1].verdict == verdict
+    small = pa.table({"age": [1] * 10 + [2] * 60, "disease": ["pox", "flu"] * 35})
+    found = figures({"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}, data=small)
+    assert found["smallest_class"] == 10
+    assert [item.verdict for item in cell_size(found)] == [UNMET, MET, UNMET, JUDGE]
+
+
 @pytest.mark.parametrize("name", ["admission_date", "age_group", "birth_code", "admitted", "day_of_death"])
 def test_what_may_be_a_date_or_an_age_is(name):
     found = numbered(name, [f"{1 + n % 4}." for n in range(400)])

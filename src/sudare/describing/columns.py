@@ -15,7 +15,7 @@ from sudare.describing.belonging import HINT, Pair
 from sudare.describing.blurring import Crowd
 from sudare.describing.cells import GENERAL, HIDDEN, SINGLE, Shown, nodes_of, read_generalized, read_untouched, texts_of
 from sudare.describing.losses import disclosed_share
-from sudare.describing.scales import MISSING, MOST_CATEGORIES, Scale, before, is_free_text, scale_of
+from sudare.describing.scales import MISSING, MOST_CATEGORIES, Scale, are_codes, before, is_free_text, scale_of
 from sudare.errors import DataError, Problem, SudareError
 from sudare.estimate import answer, ask, needed
 from sudare.progress import Listener
@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 OLD = 89
 """Ages above this one are identifying by HIPAA's Safe Harbor."""
+SMALL = 11
+"""Cells of fewer records, but some, are too small to be shown by the rule of CMS."""
 
 
 class Described:
@@ -45,7 +47,7 @@ class Described:
             "name": name, "role": self.pair.policy.columns[name].role, "treatment": "untouched", "kind": "other",
             "notes": ["Holds values of a kind that this report does not describe."], "parts": None, "distance": None,
             "shares": None, "finest": None, "old": "none", "rare": True, "width": None, "general": False, "exact": True,
-            "unique": True, "ends": False, "whole": False,
+            "unique": True, "own": True, "ends": False, "whole": False, "codes": False, "small": True,
         }  # fmt: skip
 
     def _described(self, name: str) -> dict[str, Any]:
@@ -61,6 +63,7 @@ class Described:
         shown = self._read(name, column, scale)
         about |= {"kind": kind, "parts": None, "distance": None, "shares": self._shares(name, shown)}
         about |= self._leads(name, column, shown)
+        about["codes"] = kind == "text" and are_codes(column)
         if shown is not None:
             self.shown[name] = shown
             about |= self._figures(name, kind, column, shown)
@@ -151,7 +154,8 @@ class Described:
         """Return what checklists ask for, all of it from the release.
 
         ``finest`` is the finest unit in which dates show; ``old`` whether ages above 89 show by themselves, in a range,
-        or not at all; ``rare`` whether some released values are those of fewer records than the threshold.
+        or not at all; ``rare`` whether some released values are those of fewer records than the threshold, ``small``
+        whether some are those of 1 to 10.
         """
         used = shown.records > 0
         there = used & np.isfinite(shown.low) & (shown.form != HIDDEN)
@@ -164,9 +168,11 @@ class Described:
             old = "single" if bool(alone.any()) else "range"
         untouched = self._treatment(name) == "untouched"
         rare = bool(untouched and np.any(used & (shown.records < self.crowd.least)))
+        small = bool(untouched and np.any(used & (shown.records < SMALL)))
         width = shown.mean_width()
         return {
-            "finest": finest, "old": old, "rare": rare, "width": None if width is None else float(f"{width:.3g}"),
+            "finest": finest, "old": old, "rare": rare, "small": small,
+            "width": None if width is None else float(f"{width:.3g}"),
             "general": bool(np.any(used & (shown.form == GENERAL))),
             "exact": bool(np.any(used & (shown.form == SINGLE))),
         }  # fmt: skip
@@ -175,7 +181,8 @@ class Described:
         """Return whether released values lead to people, whatever the column is called; told by yes and no alone.
 
         ``unique`` says that most records hold values of their own or of few, and that the values leave in some form;
-        ``ends`` that ranges begin or end at such a value. ``whole`` says that they are whole numbers, as ids are.
+        ``ends`` that ranges begin or end at such a value. ``own`` says the first in whatever form values leave,
+        ``whole`` that they are whole numbers, as ids are.
         """
         size = len(column.values)
         few = self.crowd.heads(column.codes, column.size)[:size] < self.crowd.least
@@ -183,12 +190,12 @@ class Described:
         mostly = bool(2 * counts[few].sum() > counts.sum())
         whole = kind_of(column) == "number" and Axis.of(column).whole
         if self._treatment(name) != "generalized":
-            return {"unique": mostly, "ends": False, "whole": whole}
+            return {"unique": mostly, "own": mostly, "ends": False, "whole": whole}
         ends = False
         if whole and mostly and shown is not None:
             used = (shown.records > 0) & (shown.form != HIDDEN)
             ends = bool(np.isin(np.append(shown.low[used], shown.high[used]), places_of(column)[few]).any())
-        return {"unique": False, "ends": ends, "whole": whole}
+        return {"unique": False, "own": mostly, "ends": ends, "whole": whole}
 
     def _why(self, kind: str, column: Column) -> str:
         if kind == "text":
@@ -231,6 +238,7 @@ class Described:
             ],
             "finest": None, "old": "none", "width": None, "general": not untouched, "exact": True,
             "rare": untouched and any(0 < count < crowd.least for count in shown.values()),
+            "small": untouched and any(0 < count < SMALL for count in shown.values()),
         }  # fmt: skip
         return about if top else about | {"parts": None}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ Ints = NDArray[np.int64]
 MOST_CATEGORIES = 20
 FREE_TEXT = 200
 """A column of more different categories is not shown value by value."""
+NEARLY_ALL = 0.9
+_CODE = re.compile(r"\s*[^\W_][\w./:#+-]{0,9}\s*")
 MISSING, OTHERS = "(missing)", "all other values"
 
 
@@ -60,6 +63,13 @@ def is_free_text(column: Column, counts: Ints, rows: int) -> bool:
     """Say whether a column holds text that is seldom the same twice, so that no value of it is to be shown."""
     alone = int(np.count_nonzero(counts[: len(column.values)] == 1))
     return len(column.values) > FREE_TEXT or alone * 2 > rows
+
+
+def are_codes(column: Column) -> bool:
+    """Say whether all texts of a column are short codes, such as 250.83 and V27: one word each, most with a digit."""
+    words = [text for text in column.values.cast(pa.large_string()).to_pylist() if any(map(str.isalnum, text))]
+    digits = sum(any(map(str.isdigit, word)) for word in words)
+    return bool(words) and digits >= NEARLY_ALL * len(words) and all(map(_CODE.fullmatch, words))
 
 
 def scale_of(column: Column, counts: Ints, crowd: Crowd, order: Sequence[str] | None = None) -> Scale | None:

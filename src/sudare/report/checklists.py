@@ -120,11 +120,17 @@ def safe_harbor(found: Found) -> list[Item]:
 
 
 def _texts(found: Found) -> list[str]:
-    """Return the columns that leave as they came, and hold what may be anything: text seldom the same twice."""
+    """Return the columns that leave as they came, and hold what may be anything: text seldom the same twice.
+
+    Short codes that many records share, such as those of diagnoses, hold nothing but themselves.
+    """
     return [
         column["name"]
         for column in found["columns"]
-        if column["kind"] in ("text", "other") and column["treatment"] == "untouched" and column.get("rare", True)
+        if column["kind"] in ("text", "other")
+        and column["treatment"] == "untouched"
+        and column.get("rare", True)
+        and not (column.get("codes") and not column.get("unique"))
     ]
 
 
@@ -137,9 +143,9 @@ def _looks_like(column: Found, name: str, number: int, hints: str) -> bool:
         return False  # the kind of an admission is not its day
     if number in (*NUMBERS, ANY_OTHER) and _leads_to_people(column, number):
         return True
-    if number == 18 and column["kind"] == "number":
-        return hinted(name, "id uuid guid identifier passport")
-    if number in (1, 18):  # "id" and "name" are part of many a harmless name
+    if number == ANY_OTHER:  # a number that many share is not one of a person, whatever it is called
+        return hinted(name, hints) and not _shared(column)
+    if number == 1:  # "name" is part of many a harmless name
         return hinted(name, hints) and not words_of(name) & HARMLESS
     return hinted(name, hints)
 
@@ -148,6 +154,12 @@ def _who(name: str) -> bool:
     """Say whether a name is that of a person or a visit, and of nothing else."""
     own = words_of(name)
     return bool(own) and own <= PEOPLE
+
+
+def _shared(column: Found) -> bool:
+    """Say whether most records of the data share their value with many."""
+    known = column["kind"] in ("number", "category") or column.get("codes")
+    return bool(known) and not column.get("own", True)
 
 
 def _leads_to_people(column: Found, number: int) -> bool:
@@ -304,21 +316,22 @@ def _criteria(measured: Found) -> Iterator[Item]:
 def cell_size(found: Found) -> list[Item]:
     """Return the rule of cells of at least 11."""
     told, verdict = _crowded(found)
-    rare, hidden = _few_share(found)
+    small = [column["name"] for column in found["columns"] if column.get("small")]
+    _, hidden = _few_share(found)
     about = (
-        f"Released as they were, with values that fewer than {found['threshold']} records share: {', '.join(rare)}."
-        if rare
-        else f"No column that left as it was shows a value that fewer than {found['threshold']} records share."
+        f"Released as they were, with values of 1 to 10 records: {', '.join(small)}."
+        if small
+        else "No column that left as it was shows a value of 1 to 10 records."
     )
     if hidden:
         about += f" Values of {', '.join(hidden)} are hidden among others, where some may be seldom."
     return [
         Item("No group of quasi-identifiers has 1 to 10 records", f"{told}.", verdict),
         Item("No other column shows a value of 1 to 10 records", about,
-             JUDGE if rare or hidden or found["threshold"] < 11 else MET),
+             UNMET if small else JUDGE if hidden else MET),
         Item("This report shows no count of 1 to 10",
              f"Counts of the data below {found['threshold']} are blurred, and others rounded to multiples of it.",
-             MET if found["threshold"] >= 11 else JUDGE),
+             MET if found["threshold"] >= 11 else UNMET if verdict == UNMET or small else JUDGE),
         Item("Tables made from the release show no cell of 1 to 10", "Whoever publishes has to see to it.", JUDGE),
     ]  # fmt: skip
 
