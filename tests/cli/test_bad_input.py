@@ -128,8 +128,13 @@ class TestEncoding:
     def test_latin_1_read_as_utf_8(self, place):
         place.secrets.append("Qzoë")
         message = place.refused(text(with_cell("name", "Qzoë")).encode("latin-1"))
-        assert "not in the encoding it was said to be in" in message
+        assert "is not UTF-8, which text is read as if nothing else is said" in message
         assert "source: {encoding: cp1252}" in message
+        assert "sudare init --encoding cp1252" in message
+
+    def test_said_wrong(self, place):
+        message = place.refused(text().encode("utf-8") + b"\xff", policy(source={"encoding": "ascii"}))
+        assert "is not in ascii, the encoding that was given" in message
 
     @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
     def test_said_right(self, place, encoding):
@@ -138,7 +143,7 @@ class TestEncoding:
         assert {row["job"] for row in released} == {"Köchin"}
 
     def test_utf_16_not_said(self, place):
-        assert "not in the encoding" in place.refused(text().encode("utf-16"))
+        assert "is not UTF-8" in place.refused(text().encode("utf-16"))
 
     @pytest.mark.parametrize("encoding", ["no-such-code", "hex", "rot13", "", "a\0b"])
     def test_unknown(self, place, encoding):

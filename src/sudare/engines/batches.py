@@ -64,7 +64,7 @@ def open_file(path: Path, columns: Sequence[str], form: TextForm, *, stream: boo
     kind = existing_kind(path)
     names = file_columns(path, form)
     check_columns(path.name, columns, names)
-    with reading(path):
+    with reading(path, form.encoding):
         if kind == "parquet":
             return _open_parquet(path, list(columns))
         if kind == "arrow":
@@ -74,7 +74,7 @@ def open_file(path: Path, columns: Sequence[str], form: TextForm, *, stream: boo
     schema = pa.schema([(name, pa.string()) for name in columns])
 
     def batches(_: Collection[str]) -> Iterator[pa.RecordBatch]:
-        return _ahead(_read(path, text_batches(path, list(columns), names, form)))
+        return _ahead(_read(path, text_batches(path, list(columns), names, form), form.encoding))
 
     return Source(schema, None, batches, likely=likely_rows(path))
 
@@ -142,10 +142,10 @@ def _open_arrow(path: Path, columns: list[str]) -> Source:
     return Source(plain_schema(schema), rows, lambda _: _ahead(_read(path, cut())))
 
 
-def _read(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _read(path: Path, batches: Iterator[pa.RecordBatch], encoding: str = "utf-8") -> Iterator[pa.RecordBatch]:
     """Give plain batches; whatever goes wrong is told without content, and so is that there are none."""
     found = False
-    with reading(path):
+    with reading(path, encoding):
         for batch in batches:
             found = True
             yield plain_batch(batch)

@@ -44,7 +44,7 @@ def file_kind(path: Path) -> str:
 def file_columns(path: Path, form: TextForm) -> list[str]:
     """Return the names of a file's columns, or raise if two are the same."""
     kind = existing_kind(path)
-    with reading(path):
+    with reading(path, form.encoding):
         if kind == "text":
             names, _ = header(path, form)
         elif kind == "parquet":
@@ -62,7 +62,7 @@ def read_file(path: Path, columns: Sequence[str], form: TextForm) -> pa.Table:
     kind = existing_kind(path)
     names = file_columns(path, form)
     check_columns(path.name, columns, names)
-    with reading(path):
+    with reading(path, form.encoding):
         if kind == "text":
             table = read_text(path, list(columns), names, form)
         elif kind == "parquet":
@@ -140,10 +140,10 @@ def existing_kind(path: Path) -> str:
 
 
 class reading:  # noqa: N801 - reads like the verb it is
-    """Turn whatever goes wrong while reading into one message without content."""
+    """Turn whatever goes wrong while reading into one message without content; ``encoding`` is how text is written."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
+        self.path, self.encoding = path, encoding
 
     def __enter__(self) -> None:
         return None
@@ -153,16 +153,24 @@ class reading:  # noqa: N801 - reads like the verb it is
         if error is None or isinstance(error, DataError):
             return
         if isinstance(error, UnicodeError) or "UTF8" in str(error) or "UTF-8" in str(error):
-            hint = "say how it is written, as in source: {encoding: cp1252} (or with --encoding, for a draft)."
-            raise DataError(
-                Problem(name, "is not in the encoding it was said to be in (UTF-8 by default).", hint)
-            ) from None
+            raise DataError(_misread(name, self.encoding)) from None
         if isinstance(error, PermissionError):
             raise DataError(Problem(name, "may not be read by you.")) from None
         if isinstance(error, MemoryError | pa.ArrowMemoryError):
             raise DataError(Problem(name, "does not fit into memory.")) from None
         if isinstance(error, OSError | pa.ArrowException | csv.Error):
             raise DataError(Problem(name, "cannot be read: it is damaged, or not what its ending says.")) from None
+
+
+def _misread(name: str, encoding: str) -> Problem:
+    """Return what is wrong with a file that is not in an encoding, and what to do."""
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig"):
+        hint = (
+            "save it as UTF-8, or say what it is in: cp1252 in many files from Windows and spreadsheets. In a policy "
+            "that is source: {encoding: cp1252}, for a draft `sudare init --encoding cp1252`."
+        )
+        return Problem(name, "is not UTF-8, which text is read as if nothing else is said.", hint)
+    return Problem(name, f"is not in {encoding}, the encoding that was given.", "give the one that it was saved in.")
 
 
 def open_arrow(
