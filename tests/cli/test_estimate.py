@@ -73,7 +73,7 @@ def test_json(place, made):
     found = json.loads(asked(place, made(), "--of", "disease", "--by", "job", "--estimator", "closed-form", "--json"))
     assert found["estimator"] == "closed-form" and found["level"] == 0.95 and found["by"] == ["job"]
     assert len(found["rows"]) == 9 and sum(row["estimate"] for row in found["rows"]) == pytest.approx(120)
-    assert set(found["rows"][0]) == {"cell", "value", "estimate", "share", "se", "low", "high", "records"}
+    assert set(found["rows"][0]) == {"cell", "value", "estimate", "share", "se", "low", "high", "records", "few"}
 
 
 def test_eps_level_and_several_conditions(place, made):

@@ -15,7 +15,7 @@ from sudare.errors import DataError, ParameterError, SudareError, UnsupportedErr
 from sudare.estimate import ESTIMATORS, ask
 from sudare.estimate.answering import FEW, answer
 
-KEYS = {"cell", "value", "estimate", "share", "se", "low", "high", "records"}
+KEYS = {"cell", "value", "estimate", "share", "se", "low", "high", "records", "few"}
 HIDING = ("dummies", "anatomy")
 GENERALIZING = ("top-down", "mondrian", "l-clustering", "three-phase", "full-domain")
 FILES = ("r.csv", "r.tsv", "r.parquet", "r.arrow")
@@ -86,7 +86,7 @@ def test_every_method_in_every_form(method, kind, tmp_path):
     assert np.all(found.low >= 0) and np.all(found.high <= (found.records[:, None] if method in HIDING else ROWS))
     table = found.to_arrow()
     assert table.num_rows == len(found)
-    assert table.column_names == ["sex", "age", "value", "estimate", "share", "se", "low", "high", "records"]
+    assert table.column_names == ["sex", "age", "value", "estimate", "share", "se", "low", "high", "records", "few"]
     if method in HIDING:
         seen = people()
         cells = Counter(zip(seen["sex"].to_pylist(), [age // 20 * 20 for age in seen["age"].to_pylist()], strict=True))
@@ -310,7 +310,7 @@ def test_columns_that_are_called_like_figures():
     )
     found = sudare.estimate(sudare.anonymize(data, rules, seed=1), of="disease", by="estimate,records:20,value")
     assert found.to_arrow().column_names == [
-        "estimate", "records", "value", "value_", "estimate_", "share", "se", "low", "high", "records_",
+        "estimate", "records", "value", "value_", "estimate_", "share", "se", "low", "high", "records_", "few",
     ]  # fmt: skip
 
 
@@ -320,6 +320,23 @@ def test_cells_with_few_records_are_flagged():
     assert {None} == {cell["sex"] for cell in found.few}
     about = f"'disease' in {len(found.cells)} cells by em-shrunk, {len(found.few)} of them with few records"
     assert repr(found) == f"<sudare.Answer: {about}>"
+
+
+@pytest.mark.parametrize("method", ["dummies", "anatomy"])
+def test_small_counts_are_flagged_however_large_their_cell_is(method):
+    found = sudare.estimate(released(method), of="disease")
+    assert found.few == []
+    assert [row["few"] for row in found] == [row["estimate"] < FEW and row["low"] < row["high"] for row in found]
+    assert found.to_arrow()["few"].to_pylist() == [row["few"] for row in found]
+    by_ward = sudare.estimate(released(method), of="disease", by="ward,sex")
+    assert all(row["few"] for row in by_ward if row["records"] < FEW)
+    assert any(row["few"] and row["records"] >= FEW for row in by_ward)
+
+
+def test_small_counts_that_are_known_are_not_flagged():
+    found = sudare.estimate(released("mondrian"), of="disease")
+    assert np.array_equal(found.low, found.high)
+    assert not found.uncertain.any()
 
 
 def test_levels_of_intervals():

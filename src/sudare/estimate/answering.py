@@ -25,7 +25,7 @@ from sudare.progress import Listener, silent
 Floats = NDArray[np.float64]
 REPEATED = "Some people have several records, whose sets are one draw: the intervals are too narrow there."
 FEW = 30
-"""Records of a cell below which its estimates are flagged."""
+"""Records of a cell below which its estimates are flagged, and a count below which it is flagged itself."""
 GROUPS = (
     "Within a group any record may have any of its values: where the columns that are counted by go together with the "
     "sensitive one, estimates are drawn towards the whole table. How far, the release does not tell: the limits are "
@@ -41,7 +41,8 @@ SPREAD = (
 class Answer:
     """Estimated counts: a line for each cell, a column for each value; iterate over it for rows.
 
-    ``records`` is how many records are in each cell, ``few`` which cells have few. ``low`` and ``high`` are limits:
+    ``records`` is how many records are in each cell, ``few`` which cells have few; a row is flagged (``few``) where its
+    cell is, or where its count is small itself, and not known exactly. ``low`` and ``high`` are limits:
     of *intervals*, which hold the true count with probability ``level``, or *bounds*, which always hold it and have no
     level. ``limits`` says which.
     """
@@ -65,10 +66,18 @@ class Answer:
         """The cells whose records are so few that little can be said."""
         return [cell for cell, records in zip(self.cells, self.records, strict=True) if records < FEW]
 
+    @property
+    def uncertain(self) -> NDArray[np.bool_]:
+        """Which counts are flagged: those in cells of few records, and small ones whose limits lie apart."""
+        with np.errstate(invalid="ignore"):
+            small = (self.counts < FEW) & ~(self.low == self.high)
+        return np.asarray(small | (self.records < FEW)[:, np.newaxis])
+
     def __len__(self) -> int:
         return self.counts.size
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
+        uncertain = self.uncertain
         for line, cell in enumerate(self.cells):
             records = float(self.records[line])
             for place, value in enumerate(self.values):
@@ -82,6 +91,7 @@ class Answer:
                     "low": _figure(float(self.low[line, place])),
                     "high": _figure(float(self.high[line, place])),
                     "records": _figure(records),
+                    "few": bool(uncertain[line, place]),
                 }
 
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
@@ -126,6 +136,7 @@ class Answer:
         columns[_free("value", names)] = told
         for name, column in figures.items():
             columns[_free(name, names)] = pa.array(column, mask=~np.isfinite(column))
+        columns[_free("few", names)] = pa.array(self.uncertain.reshape(-1))
         return pa.table(columns)
 
     def __repr__(self) -> str:

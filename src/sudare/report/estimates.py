@@ -39,6 +39,7 @@ class _Bar:
     share: float | None
     low: float | None
     high: float | None
+    few: bool = False
 
     @property
     def reach(self) -> float:
@@ -147,9 +148,8 @@ def _bar(row: Mapping[str, Any], bounds: bool) -> _Bar:
 
     # bounds are certain, whatever the error is
     unknown = row["se"] is None and not bounds
-    return _Bar(
-        row["value"], row["share"], None if unknown else part(row["low"]), None if unknown else part(row["high"])
-    )
+    low, high = (None, None) if unknown else (part(row["low"]), part(row["high"]))
+    return _Bar(row["value"], row["share"], low, high, bool(row.get("few")))
 
 
 def _title_of(cell: Mapping[str, Any]) -> str:
@@ -238,7 +238,7 @@ def _panel(panel: _Panel, place: _Place, step: float) -> Iterator[str]:
         yield box(x - 0.5, place.top + HEAD, 1, foot - place.top - HEAD + 4, fill=FAINT)
         yield words(x, foot + 16, _mark(number * step), size=10, colour=QUIET, anchor="middle")
     for number, bar in enumerate(panel.bars):
-        yield group(f"{panel.title}, {bar}", _row(bar, place, place.top + HEAD + number * ROW, panel.few))
+        yield group(f"{panel.title}, {bar}", _row(bar, place, place.top + HEAD + number * ROW, panel.few or bar.few))
 
 
 def _mark(share: float) -> str:
