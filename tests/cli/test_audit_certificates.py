@@ -48,6 +48,37 @@ def test_what_is_claimed_is_listed(folder):
     assert not set(said["verified"]) & set(said["claimed"])
 
 
+def test_claimed_warnings_are_told_in_their_words(folder):
+    paper = make(folder)
+    facts = json.loads(paper.read_text())
+    said = {"kind": "by-hand", "columns": [], "figures": {}, "text": "Ask the office.\x1b[2J" + "x" * 600}
+    place = len(facts["warnings"])
+    paper.write_text(json.dumps(facts | {"warnings": [*facts["warnings"], said]}))
+    told = audit(folder)
+    assert told.exit_code == 0, told.output
+    assert f"warnings.{place}" not in told.output
+    assert "claimed warning: Ask the office." in told.output
+    assert "\x1b" not in told.output
+    assert "x" * 500 not in told.output
+    found = json.loads(audit(folder, "--json").output)["certificate"]
+    assert f"warnings.{place}" in found["claimed"]
+    assert [one["text"] for one in facts["warnings"] if one["kind"] == "minimality"] == found["warnings"][:-1]
+    assert found["warnings"][-1] == said["text"]
+
+
+def test_a_policy_of_another_table_is_said_to_be_one(folder):
+    make(folder)
+    columns = {f"column_{number}": {"role": "quasi"} for number in range(37)}
+    rules = {"columns": columns, "require": [{"model": "k-anonymity", "k": 2}]}
+    (folder / "policy.json").write_text(json.dumps(rules))
+    told = audit(folder)
+    assert told.exit_code == 2
+    lines = [line for line in told.output.splitlines() if line.strip()]
+    assert any("looks like one of another table: 0 of the 37 columns" in line for line in lines[:2])
+    assert told.output.count("is not a column of the release") == 5
+    assert "32 more of its columns are not in the release" in told.output
+
+
 def test_without_a_certificate_nothing_is_said_of_one(folder):
     make(folder).unlink()
     told = audit(folder)

@@ -98,12 +98,13 @@ class Found:
 
 @dataclass
 class Compared:
-    """What came of it: problems, and the keys that are verified, and that are only claimed."""
+    """What came of it: problems, and the keys that are verified, and that are only claimed; and claimed warnings."""
 
     problems: list[Problem] = field(default_factory=list)
     verified: list[str] = field(default_factory=list)
     claimed: list[str] = field(default_factory=list)
     signature: Signature | None = None
+    warnings: list[str] = field(default_factory=list)
 
 
 def compare(told: Told, policy: Policy, found: Found) -> Compared:
@@ -238,6 +239,7 @@ class _Comparison:
                 self.wrong(f"warnings.{number}", "is not what the audit counts in the release.")
             else:  # estimated, or told by whoever made it
                 self.result.claimed.append(f"warnings.{number}")
+                self.result.warnings.append(warning["text"])
         if any(warning not in told for warning in found):
             self.result.claimed.append("warnings")  # estimates may differ from time to time, or be left out
 

@@ -42,4 +42,5 @@ def conclude(
         signature=compared.signature,
         verified=tuple(compared.verified),
         claimed=tuple(compared.claimed),
+        claimed_warnings=tuple(compared.warnings),
     )

@@ -30,6 +30,8 @@ TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 DELIMITERS = (",", ";", "\t", "|")
 _HEADER_BYTES = 1 << 20
+_LISTED = 5
+"""So many missing columns are named, if there are more."""
 
 
 def _countable(table: pa.Table, policy: Policy) -> pa.Table:
@@ -158,7 +160,10 @@ def _ipc_table(path: Path) -> Any:
 
 
 def unreadable_columns(names: Sequence[str], policy: Policy) -> list[Problem]:
-    """List the columns that are there twice, or that a promise needs and that are not there."""
+    """List the columns that are there twice, or that a promise needs and that are not there.
+
+    Where most are not there, the policy is likely that of another table: that is said first, and few are named.
+    """
     twice = [name for name, count in Counter(names).items() if count > 1]
     # In a file without a header its first row stands here, and those are cells: a name is shown only if the policy
     # has it too, or for a hint, if the policy has another one of them.
@@ -168,8 +173,16 @@ def unreadable_columns(names: Sequence[str], policy: Policy) -> list[Problem]:
         problems.append(Problem("header", f"column names that occur more than once: {unknown}."))
     needed = [*policy.quasi, *policy.sensitive, *(policy.named("subject") if policy.counts_subjects else ())]
     hints = names if any(name in policy.columns for name in names) else ()
-    return problems + [
-        Problem(name, "is not a column of the release.", did_you_mean(name, hints))
-        for name in needed
-        if name not in names
+    absent = [name for name in needed if name not in names]
+    there = len(needed) - len(absent)
+    if len(absent) > max(there, 3):
+        what = (
+            f"looks like one of another table: {there} of the {len(needed)} columns that it needs are in the release."
+        )
+        problems.insert(0, Problem("policy", what, "audit against the policy that the release was made under."))
+    problems += [
+        Problem(name, "is not a column of the release.", did_you_mean(name, hints)) for name in absent[:_LISTED]
     ]
+    if len(absent) > _LISTED:
+        problems.append(Problem("policy", f"{len(absent) - _LISTED} more of its columns are not in the release."))
+    return problems

@@ -91,8 +91,8 @@ class AuditReport:
     is no failure, ``warnings`` what the release gives away although it keeps its promises. ``release_sha256`` is None
     for a table in memory, ``classes`` where quasi-identifiers are untouched.
     Where there is a certificate, ``verified`` has the keys of it that were compared with the release and the policy,
-    and ``claimed`` those that nobody can tell from a release: they are as true as whoever made it. ``signature`` says
-    who that is, if the certificate is signed.
+    and ``claimed`` those that nobody can tell from a release: they are as true as whoever made it. ``claimed_warnings``
+    are the warnings among these, as they are worded. ``signature`` says who that is, if the certificate is signed.
     """
 
     passed: bool
@@ -106,6 +106,7 @@ class AuditReport:
     warnings: tuple[AuditWarning, ...] = field(default=())
     verified: tuple[str, ...] = ()
     claimed: tuple[str, ...] = ()
+    claimed_warnings: tuple[str, ...] = ()
     signature: Signature | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,7 +126,11 @@ class AuditReport:
         if self.signature is not None:
             report["signature"] = self.signature.to_dict()
         if self.verified or self.claimed:
-            report["certificate"] = {"verified": list(self.verified), "claimed": list(self.claimed)}
+            report["certificate"] = {
+                "verified": list(self.verified),
+                "claimed": list(self.claimed),
+                "warnings": list(self.claimed_warnings),
+            }
         return report
 
     def _repr_html_(self) -> str:

@@ -359,7 +359,7 @@ def audit(
             say(f"{api.shown_place(release)} keeps its policy: {report.rows} records{classes}.")
             show_guarantees(report.to_dict()["guarantees"])
             show_warnings(report.to_dict()["warnings"])
-            show_certificate(report.verified, report.claimed)
+            show_certificate(report.verified, report.claimed, report.claimed_warnings)
             show_signature(report.to_dict().get("signature"))
             for note in report.notes:
                 say(f"Note: {note}")

@@ -8,6 +8,9 @@ from typing import Any
 
 from sudare.cli.running import say
 
+LONGEST = 500
+"""As much is shown of a text that anybody may have written."""
+
 
 def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) -> None:
     """Say what is in a release, what was proven of it, and what it lost; ``table``: it is one of a database."""
@@ -32,11 +35,17 @@ def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) 
     say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}{'_sudare' if table else '.sudare.json'}")
 
 
-def show_certificate(verified: Sequence[str], claimed: Sequence[str]) -> None:
-    """Say what of a certificate was compared with the release, and what nobody but its maker can know."""
+def show_certificate(verified: Sequence[str], claimed: Sequence[str], warned: Sequence[str] = ()) -> None:
+    """Say what of a certificate was compared with the release, and what nobody but its maker can know.
+
+    ``warned`` are the warnings that are claimed, as they are worded.
+    """
     if verified or claimed:
         say(f"  certificate: {_count(len(verified), 'figure agrees', 'figures agree')} with the release and the policy")
-        say(f"  claimed by whoever made it, and not proven: {', '.join(claimed)}")
+        keys = [key for key in claimed if not (warned and key.startswith("warnings."))]
+        say(f"  claimed by whoever made it, and not proven: {', '.join(keys)}")
+        for text in warned:
+            say(f"  claimed warning: {_word(text[:LONGEST])}{' ...' if len(text) > LONGEST else ''}")
 
 
 def show_signature(signature: Mapping[str, Any] | None) -> None:
@@ -147,7 +156,8 @@ def show_estimates(found: dict[str, Any], total: int) -> None:
         [
             *(_word(row["cell"][name]) for name in found["by"]),
             _word(row["value"]),
-            *(_number(row[key]) for key in ("estimate", "low", "high")),
+            _number(row["estimate"]) + (" few" if row["few"] and str(row["cell"]) not in few else ""),
+            *(_number(row[key]) for key in ("low", "high")),
             "" if row["share"] is None else f"{row['share']:.4f}",
             _number(row["records"]) + (" few" if str(row["cell"]) in few else ""),
         ]
