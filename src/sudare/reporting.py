@@ -52,9 +52,10 @@ class Report:
     def __repr__(self) -> str:
         held = sum(bool(one["holds"]) for one in self.figures["guarantees"])
         where = f" at {self.path}" if self.path else ""
-        return (
-            f"<sudare.Report{where}: {held} of {len(self.figures['guarantees'])} promises hold, {len(self.html)} bytes>"
-        )
+        count = len(self.figures["warnings"])
+        warned = f", {count} {'warning' if count == 1 else 'warnings'}" if count else ""
+        promises = f"{held} of {len(self.figures['guarantees'])} promises hold{warned}"
+        return f"<sudare.Report{where}: {promises}, {len(self.html)} bytes>"
 
     def _repr_html_(self) -> str:
         # in a frame of its own, so that its styles and those of the notebook leave each other alone

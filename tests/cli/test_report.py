@@ -42,7 +42,7 @@ def test_a_page_is_written_and_said_to_be(place, made):
     result = report(place, made)
     assert result.exit_code == 0, result.output
     page = (place.out / "report.html").read_text(encoding="utf-8")
-    assert f"{place.out / 'report.html'}: 3 of 3 promises hold; 4 columns described." in result.stdout
+    assert f"{place.out / 'report.html'}: 3 of 3 promises hold, with 2 warnings; 4 columns described." in result.stdout
     assert "Report on release.csv" in page
     assert "made of people.csv, under the policy policy.json" in page
     assert SECRET not in page

@@ -62,6 +62,32 @@ def sentences(folder):
     )
 
 
+def test_verdicts_and_warnings_are_one_line(hospital, tmp_path):
+    folder, _, said = hospital
+    count = len(json.loads((folder / "release.csv.sudare.json").read_text())["warnings"])
+    assert count > 1
+    assert said.splitlines()[0].endswith(f"The policy's promises hold, with {count} warnings.")
+    given = (folder / "release.csv", "-p", folder / "policy.json")
+    audited = run("audit", *given)
+    assert audited.stdout.startswith(f"{folder / 'release.csv'} keeps its policy, with {count} warnings: ")
+    made = run("report", *given, "--data", folder / "data.csv", "-o", tmp_path / "report.html")
+    assert f"promises hold, with {count} warnings; " in made.stdout
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    line = page.partition('aria-label="Verdict">')[2].partition("</li>")[0]
+    assert 'class="verdict judge"' in line
+    assert f"with {count} warnings" in line
+    report = sudare.audit(folder / "release.csv", folder / "policy.json")
+    assert f"The audit passed, with {count} warnings" in report._repr_html_()
+
+
+def test_verdicts_with_warnings_have_their_colour_on_a_terminal(hospital, tmp_path):
+    folder, _, _ = hospital
+    words = ["audit", str(folder / "release.csv"), "-p", str(folder / "policy.json")]
+    lines = CliRunner().invoke(app, words, color=True).stdout.splitlines()
+    assert lines[0].startswith("\x1b[33m")
+    assert all(line.startswith("\x1b[33m") == (" warning: " in line) for line in lines[1:])
+
+
 def test_anonymize_says_how_many_records_are_unique(hospital):
     folder, _, said = hospital
     assert all(f"warning: {sentence}" in said for sentence in sentences(folder))

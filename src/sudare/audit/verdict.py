@@ -140,10 +140,13 @@ class AuditReport:
             f"<td>{escape(_shown(one.achieved))}</td><td>{'holds' if one.holds else 'broken'}</td></tr>"
             for one in self.guarantees
         )
-        told = (*self.problems, *(f"Warning: {warning.text}" for warning in self.warnings), *self.notes)
+        warned_of = (*(warning.text for warning in self.warnings), *self.claimed_warnings)
+        told = (*self.problems, *(f"Warning: {text}" for text in warned_of), *self.notes)
         lines = "".join(f"<p>{escape(str(line))}</p>" for line in told)
         classes = "" if self.classes is None else f" in {self.classes:,} classes"
-        outcome = "passed" if self.passed else "failed"
+        count = len(self.warnings) + len(self.claimed_warnings)
+        warned = f", with {count} {'warning' if count == 1 else 'warnings'}" if count else ""
+        outcome = f"{'passed' if self.passed else 'failed'}{warned}"
         return (
             f"<div><p><strong>The audit {outcome}</strong>: {self.rows:,} records{classes}."
             "</p><table><thead><tr><th style='text-align:left'>promise</th><th>required</th><th>achieved</th>"

@@ -27,15 +27,12 @@ from sudare.cli.options import (
 )
 from sudare.cli.running import check_new, progress, reporting, say, stop_was_heard, write_new
 from sudare.cli.showing import (
+    show_audit,
     show_calibration,
-    show_certificate,
     show_estimates,
-    show_guarantees,
     show_nodes,
     show_release,
     show_report,
-    show_signature,
-    show_warnings,
 )
 
 if TYPE_CHECKING:
@@ -355,14 +352,7 @@ def audit(
             raise typer.Exit(0 if report.passed else 1)
         report.raise_if_failed()
         if not quiet:
-            classes = "" if report.classes is None else f" in {report.classes} classes"
-            say(f"{api.shown_place(release)} keeps its policy: {report.rows} records{classes}.")
-            show_guarantees(report.to_dict()["guarantees"])
-            show_warnings(report.to_dict()["warnings"])
-            show_certificate(report.verified, report.claimed, report.claimed_warnings)
-            show_signature(report.to_dict().get("signature"))
-            for note in report.notes:
-                say(f"Note: {note}")
+            show_audit(api.shown_place(release), report.to_dict())
 
 
 @app.command()

@@ -79,10 +79,13 @@ def stop_was_heard() -> None:
         _received.clear()
 
 
-def say(text: str, nl: bool = True) -> None:
-    """Print a result. Whoever stopped listening, or has no room for it, does not undo what was done."""
+def say(text: str, nl: bool = True, *, colour: str | None = None) -> None:
+    """Print a result, on a terminal in a colour.
+
+    Whoever stopped listening, or has no room for it, does not undo what was done.
+    """
     try:
-        typer.echo(printable(text), nl=nl)
+        typer.secho(printable(text), nl=nl, fg=colour)
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

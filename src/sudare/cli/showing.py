@@ -8,6 +8,8 @@ from typing import Any
 
 from sudare.cli.running import say
 
+WARNING = "yellow"
+"""The colour of warnings on a terminal, and of verdicts that come with some."""
 LONGEST = 500
 """As much is shown of a text that anybody may have written."""
 
@@ -16,7 +18,9 @@ def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) 
     """Say what is in a release, what was proven of it, and what it lost; ``table``: it is one of a database."""
     facts = certificate
     classes = "" if facts["classes"] is None else f" in {_count(facts['classes'], 'class', 'classes')}"
-    say(f"{out}: {facts['rows_out']} of {facts['rows_in']} records{classes}.")
+    warned = _warned(len(facts["warnings"]))
+    verdict = f" The policy's promises hold{warned}." if warned else ""
+    say(f"{out}: {facts['rows_out']} of {facts['rows_in']} records{classes}.{verdict}", colour=_colour(warned))
     show_guarantees(facts["guarantees"])
     loss = facts["loss"]
     if facts["method"]["name"] == "pram":
@@ -45,7 +49,8 @@ def show_certificate(verified: Sequence[str], claimed: Sequence[str], warned: Se
         keys = [key for key in claimed if not (warned and key.startswith("warnings."))]
         say(f"  claimed by whoever made it, and not proven: {', '.join(keys)}")
         for text in warned:
-            say(f"  claimed warning: {_word(text[:LONGEST])}{' ...' if len(text) > LONGEST else ''}")
+            more = " ..." if len(text) > LONGEST else ""
+            say(f"  claimed warning: {_word(text[:LONGEST])}{more}", colour=WARNING)
 
 
 def show_signature(signature: Mapping[str, Any] | None) -> None:
@@ -62,7 +67,9 @@ def show_report(out: str, found: Mapping[str, Any]) -> None:
     """Say where a report is, and what it is about."""
     held = sum(bool(one["holds"]) for one in found["guarantees"])
     described = _count(len(found["columns"]), "column")
-    say(f"{out}: {held} of {len(found['guarantees'])} promises hold; {described} described.")
+    warned = _warned(len(found["warnings"]))
+    promises = f"{held} of {len(found['guarantees'])} promises hold{warned}"
+    say(f"{out}: {promises}; {described} described.", colour=_colour(warned))
     who = "people" if found["people"] else "records"
     say(f"  open it in a browser; it shows no value that fewer than {found['threshold']} {who} share")
 
@@ -200,10 +207,33 @@ def show_guarantees(guarantees: list[dict[str, Any]]) -> None:
         say(f"  proven: {one['model']}{f' ({asked})' if asked else ''}{achieved}{note}")
 
 
+def show_audit(out: str, report: Mapping[str, Any]) -> None:
+    """Say that a release keeps its policy, what was proven and what is warned of; ``report`` is as its JSON."""
+    told = report.get("certificate", {"verified": (), "claimed": (), "warnings": ()})
+    warned = _warned(len(report["warnings"]) + len(told["warnings"]))
+    classes = "" if report["classes"] is None else f" in {report['classes']} classes"
+    say(f"{out} keeps its policy{warned}: {report['rows']} records{classes}.", colour=_colour(warned))
+    show_guarantees(report["guarantees"])
+    show_warnings(report["warnings"])
+    show_certificate(told["verified"], told["claimed"], told["warnings"])
+    show_signature(report.get("signature"))
+    for note in report.get("notes", ()):
+        say(f"Note: {note}")
+
+
 def show_warnings(warnings: list[dict[str, Any]]) -> None:
     """Say what a release gives away although it keeps its promises, a line each."""
     for one in warnings:
-        say(f"  warning: {_word(one['text'])}")
+        say(f"  warning: {_word(one['text'])}", colour=WARNING)
+
+
+def _warned(count: int) -> str:
+    """Return how many warnings there are, to be added to a verdict; nothing if there is none."""
+    return f", with {_count(count, 'warning')}" if count else ""
+
+
+def _colour(warned: str) -> str | None:
+    return WARNING if warned else None
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -29,6 +29,7 @@ from sudare.policy import Policy
 from sudare.reading import encode, looked_at, without_rare
 from sudare.release import class_labels, people_numbers, required_values
 from sudare.release.certificate import measure, merged_spellings
+from sudare.release.warnings import about_spellings
 from sudare.table import SUPPRESSED, Column, Generalized, Partition, Table, generalize, merge_alike
 
 Ints = NDArray[np.int64]
@@ -78,6 +79,7 @@ def make_in_database(asked: Asked) -> Made:
             decision = _decision(asked, table, partition, shown, atoms, owner)
             figures = measure(shown)
             figures.spellings.update(merged_spellings(table))
+            asked.warnings += about_spellings(table)
         with asked.timed("write"):
             del table, owner, shown
             draft = database.apply(origin, target, decision)

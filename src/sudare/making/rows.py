@@ -19,6 +19,7 @@ from sudare.policy import Policy
 from sudare.reading import Data, encode, needs, read, without_rare
 from sudare.release import plain_type, private_folder, render, render_untouched
 from sudare.release.certificate import measure, merged_spellings, untouched_figures
+from sudare.release.warnings import about_spellings
 from sudare.table import MEMORY, Partition, Storage, Table
 
 
@@ -75,6 +76,7 @@ def make_from_rows(asked: Asked) -> Made:
             target.write(rows, second, lambda done: listener("write", done, total), recoded)
             figures = measure(shown) if shown is not None else untouched_figures(table, recoding)
             figures.spellings.update(merged_spellings(table))
+            asked.warnings += about_spellings(table)
             del table, recoding, rows, shown, second, source  # as large as the data, and the audit needs room
         with asked.timed("audit"):
             name = str(asked.method["name"])

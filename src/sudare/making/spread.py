@@ -51,6 +51,7 @@ from sudare.release.certificate import (
     resized,
     untouched_figures,
 )
+from sudare.release.warnings import about_spellings
 from sudare.table import Partition, Perturbation, Table, generalize, merge_alike, smallest
 from sudare.table.rarity import Counts, Holders, counted_people, hidden, hides
 
@@ -90,6 +91,7 @@ def make_on_spark(asked: Asked) -> Made:
             spark.forget(made)
         figures = told(heads)
         figures.spellings.update(merged_spellings(spread.book.table))
+        asked.warnings += about_spellings(spread.book.table)
         with asked.timed("audit"):
             proven = prove(
                 spark, written, target.where, policy, told=ToldOf(method=str(asked.method["name"])),

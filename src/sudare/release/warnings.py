@@ -14,6 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
+from sudare.table import Column, Table
+from sudare.table.spellings import fold
+
 
 @dataclass(frozen=True)
 class ReleaseWarning:
@@ -42,3 +47,26 @@ TIGHT = ReleaseWarning(
     "The policy asks for tight ranges. Their ends and the members of sets may be values that only one person has.",
 )
 """What to say where rare values are shown."""
+
+
+def about_spellings(table: Table) -> list[ReleaseWarning]:
+    """Warn of quasi-identifiers with values that differ from another one in writing alone; they are told by number.
+
+    Spellings of sensitive values are one value. Those of a quasi-identifier are as different as any other values: they
+    keep people apart who are alike, and a set may consist of them.
+    """
+    found = []
+    for name, column in table.quasi.items():
+        if isinstance(column, Column) and column.positions is not None:
+            continue
+        texts = [text for text in column.values.cast(pa.large_string()).to_pylist() if text is not None]
+        again = len(texts) - len({fold(text, numbers=False) for text in texts})
+        if again:
+            values = f"{again:,} {'value' if again == 1 else 'values'}"
+            text = (
+                f"Column '{name}' is a quasi-identifier, and has {values} that differ from another one only in case, "
+                "blanks or other ways to write the same characters. They count as different values. Write each value "
+                "in one way before."
+            )
+            found.append(ReleaseWarning("spellings", text, (name,), {"values": again}))
+    return found

@@ -146,7 +146,11 @@ def _verdict(found: Mapping[str, Any]) -> str:
     broken = sum(not one["holds"] for one in found["guarantees"])
     count = len(found["guarantees"])
     told = f"{broken} of {count} broken" if broken else f"all {count} hold"
-    lines = [("promises of the policy", "broken" if broken else "holds", told, "")]
+    warned = len(found.get("warnings") or ())
+    style = "broken" if broken else "judge" if warned else "holds"
+    warnings = f"{warned} {'warning' if warned == 1 else 'warnings'}"
+    beside = f"with {warnings}: what they do not cover is below" if warned else ""
+    lines = [("promises of the policy", style, told, beside)]
     lines += [(title, STYLES[verdict], verdict, rules) for title, verdict, rules in verdicts(found)]
     rows = "".join(
         f'<li><span class="verdict {style}">{plain(verdict)}</span> {plain(title)}'

@@ -20,10 +20,12 @@ def release_summary(certificate: Mapping[str, Any], title: str) -> str:
     loss = certificate["loss"]
     told = ", ".join(f"{name.upper()} {loss[name]:.4f}" for name in MEASURES if name in loss)
     classes = "" if certificate["classes"] is None else f" in {certificate['classes']:,} classes"
+    count = len(certificate.get("warnings") or ())
+    verdict = f" The policy's promises hold, with {count} {'warning' if count == 1 else 'warnings'}." if count else ""
     warned = "".join(f"<p>Warning: {plain(str(one['text']))}</p>" for one in certificate.get("warnings") or ())
     return (
         f"<div><p><strong>{plain(title)}</strong>: {certificate['rows_out']:,} of {certificate['rows_in']:,} records"
-        f"{classes}. Loss: {plain(told)}.</p><table><thead><tr><th "
+        f"{classes}.{verdict} Loss: {plain(told)}.</p><table><thead><tr><th "
         f"style='text-align:left'>promise</th><th>required</th>"
         f"<th>achieved</th><th>verdict</th></tr></thead><tbody>{rows}</tbody></table>{warned}</div>"
     )
