@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from sudare.audit import AuditReport, Guarantee, audit_release
+from sudare.audit.building import build_classes
 from sudare.audit.certificates import MISSING, NO_LOSS, ORDERS, RANDOMNESS, ROLES, STAGES
+from sudare.audit.losses import Losses, Records, losses
+from sudare.audit.prove import database
+from sudare.audit.reading import open_release
 from sudare.policy import Policy
 
 
@@ -58,8 +63,13 @@ def paper(
     said = report.to_dict()
     loss, by_column = dict(NO_LOSS), {}
     if report.classes is not None:
+        found = lost(release, rules, report.rows)
+        loss = {name: figure.hull[0] for name, figure in found.totals.items()}
         loss |= {"discernibility": 0.0, "average_class_size": report.rows / report.classes}
-        by_column = {name: {"gcp": 0.0} for name in rules.quasi}
+        by_column = {
+            column: {name: figure.hull[0] for name, figure in figures.items()}
+            for column, figures in found.columns.items()
+        }
     shuffled = report.classes is None and rules.release.order == "class"
     return {
         "certificate": 1,
@@ -89,6 +99,13 @@ def paper(
         "policy_sha256": rules.sha256,
         "release_sha256": report.release_sha256,
     } | changes
+
+
+def lost(release: Path, rules: Policy, rows: int) -> Losses:
+    """Return what the audit finds that a release has lost, with no record left out."""
+    with closing(open_release(release, rules)) as opened, database(None, None) as connection:
+        shown = build_classes(connection, opened, rules).shown()
+    return losses(shown, rules, {}, Records(rows, 0, 0))
 
 
 def _of_the_method(report: AuditReport, rules: Policy) -> list[dict[str, Any]]:

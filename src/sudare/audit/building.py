@@ -21,7 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.audit.cells import Cell, comparable, person, sql_type, value
+from sudare.audit.cells import Cell, comparable, is_list, person, sql_type, value
 from sudare.audit.classes import Classes
 from sudare.audit.sources import Release
 from sudare.audit.spellings import merge_labels
@@ -71,6 +71,11 @@ def build_classes(
         largest=largest,
         number=number,
         numbered=any(pa.types.is_integer(build.kind(name)) for name in build.subject),
+        sets={
+            name: is_list(build.kind(name))
+            for name, alias in build.quasi.items()
+            if build.cells[alias].shown is not None
+        },
     )
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from sudare.audit.agreement import (
     are_figures,
@@ -28,6 +28,8 @@ from sudare.audit.agreement import (
     plain,
     same,
 )
+from sudare.audit.losses import HALF, MEANS, Figure, Losses, Records, losses
+from sudare.audit.shown import Shown
 from sudare.audit.signatures import TIME, Signature, look_at
 from sudare.audit.spellings import merges
 from sudare.audit.told import APART, DRAWN, SETS, Told
@@ -84,6 +86,7 @@ class Found:
     """What the audit found in a release, without looking at its certificate.
 
     ``sizes`` is None where there are no classes. ``seen`` has the values that sets, or groups, show of each column.
+    ``shown`` is what quasi-identifiers show, where there are figures to compare with it.
     """
 
     rows: int
@@ -94,6 +97,7 @@ class Found:
     warnings: Sequence[AuditWarning] = ()
     groups: int | None = None
     second_sha256: str | None = None
+    shown: Mapping[str, Shown] | None = None
 
 
 @dataclass
@@ -262,13 +266,48 @@ class _Comparison:
             self.result.claimed.append("loss")
             self.wrong("loss", "does not have the measures of loss, each by its name.")
             return
-        expected = self._by_sizes(sizes, paper)
+        expected, found = self._by_sizes(sizes, paper), self._losses(paper)
         for name in sorted(told):
             key = f"loss.{name}"
             if name in expected and not self.other:
-                self.verify(key, told[name], expected[name], off=5e-5)
-            else:
-                self.claim(key, is_number(told[name]) and told[name] >= 0, "a number from 0")
+                self.verify(key, told[name], expected[name], off=HALF)
+            elif self._judge(key, told[name], None if found is None else found.totals[name]) and name in MEANS:
+                self._mean(key, name, told[name], paper)
+
+    def _judge(self, key: str, told: Any, figure: Figure | None) -> bool:
+        """Compare a figure with what the release leaves room for; say whether it is claimed, and may be true."""
+        if figure is None:
+            self.claim(key, is_number(told) and told >= 0, "a number from 0")
+            return False
+        if figure.known:
+            self.result.verified.append(key)
+            if not is_number(told) or not figure.fits(told):
+                nearest = figure.nearest(told if is_number(told) else 0.0)
+                self.wrong(key, f"does not agree with what the audit finds: {nearest:.4f}.")
+            return False
+        low, high = figure.hull
+        sound = is_number(told) and figure.fits(told)
+        self.claim(key, sound, f"from {low:.4f} to {high:.4f}, which is what the release leaves room for")
+        return sound
+
+    def _mean(self, key: str, name: str, told: float, paper: Mapping[str, Any]) -> None:
+        """See that a loss that is claimed is the mean of those of columns."""
+        columns = paper.get("loss_by_column")
+        if not isinstance(columns, Mapping) or not are_figures(columns):
+            return  # which is told there
+        each = [part[name] for part in columns.values() if name in part]
+        if each and abs(sum(each) / len(each) - told) > 2 * HALF:
+            self.wrong(key, "is not the mean of what columns lose.")
+
+    def _losses(self, paper: Mapping[str, Any]) -> Losses | None:
+        """Return what the release has lost; it is shared by the records that the certificate tells of."""
+        given, lost, other = paper.get("rows_in"), paper.get("suppressed"), paper.get("other")
+        if not is_count(given) or not is_count(lost) or not self.found.rows <= given <= 1 << 53:
+            return None
+        if self.found.shown is None or self.other or not self._is_other(other):
+            return None
+        left = given - self.found.rows
+        return losses(self.found.shown, self.policy, other, Records(given, left, max(lost - left, 0)))
 
     def _by_sizes(self, sizes: Sizes, paper: Mapping[str, Any]) -> dict[str, float]:
         """Return the measures that follow from the sizes of classes; masked records are not of any."""
@@ -294,15 +333,46 @@ class _Comparison:
         if self.found.sizes is None:
             self.verify("loss_by_column", told, {})
             return
-        sound = isinstance(told, Mapping) and (self.other or set(told) == set(self.policy.quasi))
-        self.claim("loss_by_column", sound and are_figures(told), "one entry per quasi-identifier, with figures")
+        found = self._losses(paper)
+        sound = isinstance(told, Mapping) and (self.other or set(told) == set(self.policy.quasi)) and are_figures(told)
+        if not sound or found is None:
+            self.claim("loss_by_column", sound, "one entry per quasi-identifier, with figures")
+            return
+        for name, figures in found.columns.items():
+            if set(told[name]) != set(figures):
+                self.result.claimed.append(f"loss_by_column.{name}")
+                self.wrong(f"loss_by_column.{name}", "does not have the measures of loss, each by its name.")
+                continue
+            for measure, figure in figures.items():
+                self._judge(f"loss_by_column.{name}.{measure}", told[name][measure], figure)
+            if name in found.disclosed:
+                part = told[name]  # all of them are the share of items that is lost
+                if not same(part["arx"], part["gcp"]) or abs(part["precision"] - (1 - part["gcp"])) > 2 * HALF:
+                    self.wrong(f"loss_by_column.{name}", "has measures that do not agree with each other.")
 
     def _item_sets(self, told: Any, paper: Mapping[str, Any]) -> None:
         if self.found.sizes is None:
             self.verify("item_sets", told, {})
             return
-        sound = isinstance(told, Mapping) and (self.other or set(told) <= set(self.policy.quasi))
-        self.claim("item_sets", sound and are_figures(told), "one entry per column of item sets, with figures")
+        found, form = self._losses(paper), "one entry per column of item sets, with figures"
+        sound = isinstance(told, Mapping) and (self.other or set(told) <= set(self.policy.quasi)) and are_figures(told)
+        if not sound or found is None:
+            self.claim("item_sets", sound, form)
+            return
+        if set(told) != set(found.disclosed) or any(set(part) != {"disclosed", "ncp"} for part in told.values()):
+            self.claim("item_sets", False, form)
+            return
+        if not told:
+            self.result.verified.append("item_sets")
+        columns = paper.get("loss_by_column")
+        for name, part in told.items():
+            key = f"item_sets.{name}.disclosed"
+            if self._judge(key, part["disclosed"], found.disclosed[name]) and not is_count(part["disclosed"]):
+                self.wrong(key, "is not a number of items.")
+            self._judge(f"item_sets.{name}.ncp", part["ncp"], found.columns[name]["gcp"])
+            lost = columns.get(name) if isinstance(columns, Mapping) else None
+            if isinstance(lost, Mapping) and not same(part["ncp"], lost.get("gcp")):
+                self.wrong(f"item_sets.{name}.ncp", "is not what the column loses.")
 
     def _spellings(self, told: Any, paper: Mapping[str, Any]) -> None:
         """How many were merged is told of the source; the release may have lost some of them."""
@@ -315,9 +385,11 @@ class _Comparison:
         if self.found.sizes is None:
             self.verify("other", told, {})
             return
+        self.claim("other", self._is_other(told), "a number of rare categories by column")
+
+    def _is_other(self, told: Any) -> TypeGuard[Mapping[str, int]]:
         sound = isinstance(told, Mapping) and (self.other or set(told) <= set(self.policy.quasi))
-        sound = sound and all(is_count(count) and count for count in told.values())
-        self.claim("other", sound, "a number of rare categories by column")
+        return sound and all(is_count(count) and 0 < count <= 1 << 53 for count in told.values())
 
     # -- how it was made
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sudare.audit.certificates import Sizes
+from sudare.audit.shown import Shown, item_sets, nodes, single_cells
 from sudare.audit.spellings import same_words
 from sudare.errors import DataError, Problem
 from sudare.policy import KAnonymitySpec, Policy
@@ -30,7 +31,8 @@ class Classes:
     """The tables above; ``people`` and ``spread_j`` are made when first asked for.
 
     ``largest`` is the size of the largest class, ``number`` the SQL type that holds every count and every number
-    given here, and ``numbered`` says whether subjects are whole numbers by their type.
+    given here, and ``numbered`` says whether subjects are whole numbers by their type. ``sets`` has the columns of item
+    sets, and whether they are lists by their type.
     """
 
     connection: Any
@@ -43,6 +45,7 @@ class Classes:
     largest: int = 0
     number: str = "BIGINT"
     numbered: bool = False
+    sets: Mapping[str, bool] = field(default_factory=dict)
     _made: set[str] = field(default_factory=set)
 
     def run(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
@@ -152,6 +155,19 @@ class Classes:
             where = " AND ".join(shown) or "true"
             blank = self.run(f"SELECT DISTINCT CAST(size AS BIGINT) FROM {some} WHERE {where} ORDER BY 1")
         return Sizes(count, int(squares), tuple(size for (size,) in blank), bool(free))
+
+    def shown(self) -> dict[str, Shown]:
+        """Return what each quasi-identifier shows, to how many records."""
+        found: dict[str, Shown] = {}
+        for name, cell in self.quasi.items():
+            spec = self.policy.columns[name]
+            if name in self.sets:
+                found[name] = item_sets(self.connection, cell, spec, lists=self.sets[name])
+            elif spec.hierarchy is not None:
+                found[name] = nodes(self.connection, cell, spec.hierarchy)
+            else:
+                found[name] = single_cells(self.connection, cell)
+        return found
 
     def as_released(self, column: str, labels: Sequence[str]) -> list[str]:
         """Return a policy's words for values of a column as the column's own text: '5' is '5.0' among floats.

@@ -23,6 +23,9 @@ from sudare.audit.bounds import check_events, is_nested, read_text
 from sudare.errors import HierarchyError, Problem
 from sudare.policy import HierarchySpec
 
+ROOT = "*"
+"""What the root is called where nothing else is said."""
+
 
 class _PlainLoader(yaml.BaseLoader):
     """YAML (and JSON, which is YAML) whose scalars stay the text they are, but for the empty ones."""
@@ -38,11 +41,13 @@ _PlainLoader.add_constructor("tag:yaml.org,2002:null", lambda loader, node: None
 class Tree:
     """Nodes are numbered from 0, the root; ``parent`` of the root is None. ``leaves`` maps labels to nodes.
 
-    A missing value is a leaf of its own directly below the root: the node ``missing``.
+    A missing value is a leaf of its own directly below the root: the node ``missing``. ``top`` is what the root is
+    called.
     """
 
     parent: list[int | None] = field(default_factory=lambda: [None])
     leaves: dict[str, int] = field(default_factory=dict)
+    top: str = ROOT
     _children: dict[tuple[int, str], int] = field(default_factory=dict)
 
     root = 0
@@ -83,6 +88,34 @@ class Tree:
                 heights[above] = max(heights[above], heights[node] + 1)
         return heights
 
+    def depths(self) -> list[int]:
+        """Return for each node the number of steps from the root."""
+        depths = [0] * len(self.parent)
+        for node, above in enumerate(self.parent):
+            if above is not None:  # and has a smaller number
+                depths[node] = depths[above] + 1
+        return depths
+
+    def sizes(self) -> list[int]:
+        """Return for each node the number of leaves below it, itself included; missing is none of them."""
+        sizes = [0] * len(self.parent)
+        for leaf in self.leaves.values():
+            sizes[leaf] += 1
+        for node in range(len(self.parent) - 1, 0, -1):
+            above = self.parent[node]
+            if above is not None:
+                sizes[above] += sizes[node]
+        return sizes
+
+    def labelled(self) -> dict[str, set[int]]:
+        """Return the nodes that each label may stand for."""
+        found: dict[str, set[int]] = {self.top: {self.root}}
+        for (_, label), node in self._children.items():
+            found.setdefault(label, set()).add(node)
+        for label, node in self.leaves.items():
+            found.setdefault(label, set()).add(node)
+        return found
+
     def _new(self, parent: int) -> int:
         self.parent.append(parent)
         return len(self.parent) - 1
@@ -94,12 +127,13 @@ def read_tree(spec: HierarchySpec, folder: Path, column: str, labels: Iterable[s
     A file has to lie in the folder, unless it may be ``anywhere``.
     """
     if spec.file is not None:
-        paths = _file_paths(folder / spec.file, folder, spec.delimiter, column, anywhere)
+        top, paths = _file_paths(folder / spec.file, folder, spec.delimiter, column, anywhere)
     elif spec.tree is not None:
-        paths = list(_tree_paths(_below_root(spec.tree)))
+        top, below = _below_root(spec.tree)
+        paths = list(_tree_paths(below))
     else:
-        paths = _rule_paths(spec, list(labels))
-    tree = Tree()
+        top, paths = ROOT, _rule_paths(spec, list(labels))
+    tree = Tree(top=top)
     misplaced = sum(not tree.add(path) for path in paths)
     if misplaced:
         raise HierarchyError(Problem(column, f"leaves of its hierarchy that stand in two places: {misplaced}."))
@@ -107,13 +141,16 @@ def read_tree(spec: HierarchySpec, folder: Path, column: str, labels: Iterable[s
     return tree
 
 
-def _file_paths(path: Path, folder: Path, delimiter: str | None, column: str, anywhere: bool) -> list[list[str]]:
-    """Return the paths of a file from the top: lines from leaf to root, or a nested tree in YAML or JSON."""
+def _file_paths(
+    path: Path, folder: Path, delimiter: str | None, column: str, anywhere: bool
+) -> tuple[str, list[list[str]]]:
+    """Return the root of a file, and its paths from there: lines from leaf to root, or a nested tree."""
     try:
         text = read_text(path, folder, column, anywhere=anywhere)
         if is_nested(path):
             check_events(text, _PlainLoader)
-            return list(_tree_paths(_below_root(yaml.load(text, Loader=_PlainLoader))))
+            top, below = _below_root(yaml.load(text, Loader=_PlainLoader))
+            return top, list(_tree_paths(below))
         rows = _rows(text, delimiter)
     except (csv.Error, yaml.YAMLError, ValueError, RecursionError):
         raise HierarchyError(Problem(column, f"its hierarchy {path} is not well formed, or not UTF-8.")) from None
@@ -129,19 +166,19 @@ def _rows(text: str, delimiter: str | None) -> list[list[str]]:
     return [row for row in reader if row and any(cell.strip() for cell in row)]
 
 
-def _without_root(paths: list[list[str]]) -> list[list[str]]:
-    """Drop the root where all paths share it; where they do not, an implied one is above them all."""
+def _without_root(paths: list[list[str]]) -> tuple[str, list[list[str]]]:
+    """Part the root from all paths that share it; where they do not, an implied one is above them all."""
     shared = len({path[0] for path in paths}) == 1 and all(len(path) > 1 for path in paths)
-    return [path[1:] for path in paths] if shared else paths
+    return (paths[0][0], [path[1:] for path in paths]) if shared else (ROOT, paths)
 
 
-def _below_root(tree: Any) -> Any:
+def _below_root(tree: Any) -> tuple[str, Any]:
     """Step over the only key at the top, if it has anything below it: that key is the root."""
     if isinstance(tree, dict) and len(tree) == 1:
-        [below] = tree.values()
+        [(top, below)] = tree.items()
         if isinstance(below, dict | list) and below:
-            return below
-    return tree
+            return _label(top), below
+    return ROOT, tree
 
 
 def _tree_paths(tree: Any, above: tuple[str, ...] = ()) -> Iterator[list[str]]:

@@ -143,7 +143,8 @@ def _classes(
         room.say("counting what is unique")
         unique = look(connection, opened, policy, limits, classes.rows, maker, classes, loaded)
         guarantees += [*unique.guarantees, *columns_kept_back(opened, policy)]
-        found = Found(classes.rows, guarantees, opened.sha256, classes.sizes(), warnings=unique.warnings)
+        shown = classes.shown() if told.has_figures_of(policy) else None
+        found = Found(classes.rows, guarantees, opened.sha256, classes.sizes(), warnings=unique.warnings, shown=shown)
     return conclude(policy, told, found, classes=classes.count, problems=(), started=room.started)
 
 

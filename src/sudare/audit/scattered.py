@@ -38,6 +38,7 @@ from sudare.audit.prove import (
     no_values_in_errors,
 )
 from sudare.audit.reading import open_release, read_by_promises, unreadable_columns
+from sudare.audit.shown import Shown, added
 from sudare.audit.sources import Elsewhere, Release, Sums, digest_of, sums_of_lines
 from sudare.audit.spellings import same_texts
 from sudare.audit.told import Told
@@ -180,13 +181,17 @@ def whole_of(parts: Iterable[Mapping[str, Mapping[str | None, int]]], rows: int)
 
 @dataclass
 class Bucket:
-    """What was found in a bucket: its rows, classes, and how these are spread over them; and the guarantees."""
+    """What was found in a bucket: its rows, classes, and how these are spread over them; and the guarantees.
+
+    ``shown`` is what its columns show, where that was asked for.
+    """
 
     rows: int = 0
     classes: int = 0
     sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
     guarantees: list[Guarantee] = field(default_factory=list)
     sums: Sums = (0, 0, 0)
+    shown: dict[str, Shown] = field(default_factory=dict)
 
 
 def in_buckets(policy: Policy) -> list[Any]:
@@ -199,8 +204,10 @@ def _apart(spec: Any, policy: Policy) -> bool:
     return spec.model == "km-anonymity" or (columns is not None and set(columns) != set(policy.quasi))
 
 
-def prove_bucket(rows: Any, layout: Layout, whole: Whole | None, *, memory: int | None = None) -> Bucket:
-    """Prove what is promised of classes on the counted rows of a bucket."""
+def prove_bucket(
+    rows: Any, layout: Layout, whole: Whole | None, *, memory: int | None = None, figures: bool = False
+) -> Bucket:
+    """Prove what is promised of classes on the counted rows of a bucket; with ``figures``, see what they show."""
     policy = layout.policy
     asked = policy.model_copy(update={"require": in_buckets(policy)})
     found = Bucket()
@@ -215,6 +222,7 @@ def prove_bucket(rows: Any, layout: Layout, whole: Whole | None, *, memory: int 
             found.guarantees.append(subjects_apart(classes))
         found.rows, found.classes = classes.rows, classes.count
         found.sizes = classes.sizes()
+        found.shown = classes.shown() if figures else {}
         found.sums = sums_of_lines(connection, rows)
     return found
 
@@ -245,7 +253,9 @@ def merged(
     classes = sum(bucket.classes for bucket in buckets)
     seen = unique or Unique()
     guarantees += [*seen.guarantees, *columns_kept_back(layout.opened(), policy)]
-    found = Found(rows, guarantees, digest, sizes_of(buckets), warnings=seen.warnings)
+    # buckets without columns were not asked what they show
+    shown = added(bucket.shown for bucket in buckets) or None
+    found = Found(rows, guarantees, digest, sizes_of(buckets), warnings=seen.warnings, shown=shown)
     return conclude(policy, told or Told(), found, classes=classes, problems=(), started=begun)
 
 

@@ -39,6 +39,10 @@ class Told:
         told = None if self.certificate is None else self.certificate.get("policy_sha256")
         return isinstance(told, str) and told in (self.digests or (policy.sha256,))
 
+    def has_figures_of(self, policy: Policy) -> bool:
+        """Say whether there are losses to compare: a certificate, and one that is of the policy."""
+        return self.certificate is not None and self.is_of(policy)
+
     def maker(self, policy: Policy) -> str:
         """Return the method that a release is proven as one of; what a certificate says of it decides nothing."""
         return self.method or policy.method.name

@@ -128,7 +128,9 @@ def _classes(
     parts = [pickle.loads(head) for head in spark.heads(counted, from_rows=True)]
     whole = whole_of(parts, rows) if any(s.model in OF_THE_WHOLE for s in layout.policy.require) else None
     say("proving what is promised of classes")
-    found: list[Bucket] = spark.gather(spark.deal(counted, count), _Proving(layout, whole))
+    found: list[Bucket] = spark.gather(
+        spark.deal(counted, count), _Proving(layout, whole, told.has_figures_of(layout.policy))
+    )
 
     def tally(names: Sequence[str]) -> pa.Table:
         tallied = spark.tally(frame, names)
@@ -192,6 +194,7 @@ class _Proving:
 
     layout: Layout
     whole: Whole | None
+    figures: bool
 
     def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Bucket]:
         tables: dict[int, list[pa.Table]] = {}
@@ -199,7 +202,8 @@ class _Proving:
             bucket, table = pickle.loads(parcel.body)
             tables.setdefault(bucket, []).append(table)
         for bucket in sorted(tables):
-            yield prove_bucket(pa.concat_tables(tables.pop(bucket)), self.layout, self.whole, memory=MEMORY)
+            rows = pa.concat_tables(tables.pop(bucket))
+            yield prove_bucket(rows, self.layout, self.whole, memory=MEMORY, figures=self.figures)
 
 
 @dataclass(frozen=True)
