@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -37,6 +38,15 @@ _INSIDE = "substr(cell, 2, length(cell) - 2)"
 _COMMA = "position(', ' IN cell)"
 _FIRST, _LAST = f"substr(cell, 2, {_COMMA} - 2)", f"substr(cell, {_COMMA} + 2, length(cell) - {_COMMA} - 2)"
 _PLAIN = "NOT contains(cell, '\"')"
+_KINDS = ("anything", "missing", "single", "range", "set")
+_CELLS = "SELECT CAST({0} AS VARCHAR) AS cell, CAST(sum(size) AS BIGINT) AS n FROM class GROUP BY {0}"
+_SOUND = "coalesce(isfinite(low) AND isfinite(high) AND low <= high, false)"
+_DATE = "CASE WHEN {0} LIKE '____-__-__' THEN CAST(TRY_CAST({0} AS DATE) - DATE '1970-01-01' AS DOUBLE) END"
+_QUICK = (
+    ("number", re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"), "TRY_CAST({0} AS DOUBLE)"),
+    ("day", re.compile(r"\d{4}-\d\d-\d\d"), _DATE),
+)
+"""What the ends of most ranges look like, and how DuckDB finds their places; it shall do so for the many."""
 
 
 @dataclass
@@ -189,13 +199,35 @@ class _Looking:
 
     def __init__(self, connection: Any, alias: str) -> None:
         self.connection, self.run = connection, connection.execute
-        self.found = Single()
-        self.run(f"""
-            CREATE OR REPLACE TEMP TABLE shown AS SELECT *, {_KIND} AS kind
-            FROM (SELECT CAST({alias} AS VARCHAR) AS cell, CAST(sum(size) AS BIGINT) AS n FROM class GROUP BY {alias})
-        """)
+        self.found = self._at_once(alias) or self._by_steps(alias)
+
+    def _at_once(self, alias: str) -> Single | None:
+        """Look at ranges of numbers or dates in one go: there may be as many of them as classes."""
+        cell = f"CAST({alias} AS VARCHAR)"
+        first = self.run(f"SELECT {cell} FROM class WHERE {cell} <> '*' LIMIT 1").fetchone()
+        end = first[0].removeprefix("[").partition(", ")[0] if first else ""
+        likely = [(unit, place) for unit, form, place in _QUICK if form.fullmatch(end)]
+        if not likely:
+            return None
+        [(unit, place)] = likely
+        counts = [f"CAST(coalesce(sum(n) FILTER (WHERE kind = '{kind}'), 0) AS BIGINT)" for kind in _KINDS]
+        [(anything, missing, single, ranges, sets, bad, low, high, far, width)] = self.run(f"""
+            SELECT {", ".join(counts)},
+                   count(*) FILTER (WHERE kind IN ('single', 'range') AND NOT {_SOUND}),
+                   min(low), max(high), max(greatest(abs(low), abs(high))), sum(n * (high - low))
+            FROM (SELECT n, kind, {place.format("first")} AS low, {place.format("last")} AS high FROM (
+                SELECT n, kind, CASE kind WHEN 'single' THEN cell WHEN 'range' THEN {_FIRST} END AS first,
+                       CASE kind WHEN 'single' THEN cell WHEN 'range' THEN {_LAST} END AS last
+                FROM (SELECT *, {_KIND} AS kind FROM ({_CELLS.format(alias)}))))
+        """).fetchall()
+        if bad or sets or not ranges or not math.isfinite(width):
+            return None
+        return Single(anything, missing, single, ranges, axis=Axis(unit, low, high, far, width / (far or 1.0)))
+
+    def _by_steps(self, alias: str) -> Single:
+        self.found = found = Single()
+        self.run(f"CREATE OR REPLACE TEMP TABLE shown AS SELECT *, {_KIND} AS kind FROM ({_CELLS.format(alias)})")
         counted = dict(self.run("SELECT kind, CAST(sum(n) AS BIGINT) FROM shown GROUP BY kind").fetchall())
-        found = self.found
         found.anything, found.missing = counted.get("anything", 0), counted.get("missing", 0)
         found.single, found.ranges, found.sets = (counted.get(kind, 0) for kind in ("single", "range", "set"))
         if found.single or found.ranges:
@@ -206,6 +238,7 @@ class _Looking:
             self._names()
         self.run("DROP TABLE shown")
         self.run("DROP TABLE IF EXISTS span")
+        return found
 
     def _numbers(self) -> Axis | None:
         """Return where cells stand if all of them are numbers."""
@@ -240,9 +273,9 @@ class _Looking:
                 SELECT n, {_FIRST}, {_LAST} FROM shown WHERE kind = 'range'
             ) {joined}
         """)
-        [(bad, least, most, far)] = self.run("""
-            SELECT count(*) FILTER (WHERE NOT coalesce(isfinite(low) AND isfinite(high) AND low <= high, false)),
-                   min(low), max(high), max(greatest(abs(low), abs(high))) FROM span
+        [(bad, least, most, far)] = self.run(f"""
+            SELECT count(*) FILTER (WHERE NOT {_SOUND}), min(low), max(high), max(greatest(abs(low), abs(high)))
+            FROM span
         """).fetchall()
         if bad:
             return None
