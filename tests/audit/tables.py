@@ -101,11 +101,11 @@ def paper(
     } | changes
 
 
-def lost(release: Path, rules: Policy, rows: int) -> Losses:
-    """Return what the audit finds that a release has lost, with no record left out."""
+def lost(release: Path, rules: Policy, rows: int, *, left: int = 0, other: Mapping[str, int] | None = None) -> Losses:
+    """Return what the audit finds that a release of so many rows has lost; more were ``left`` out."""
     with closing(open_release(release, rules)) as opened, database(None, None) as connection:
         shown = build_classes(connection, opened, rules).shown()
-    return losses(shown, rules, {}, Records(rows, 0, 0))
+    return losses(shown, rules, other or {}, Records(rows + left, left, 0))
 
 
 def _of_the_method(report: AuditReport, rules: Policy) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sudare.cli import app
+from sudare.cli.showing import _in_short
 
 POLICY = {
     "columns": {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}},
@@ -77,6 +78,18 @@ def test_a_policy_of_another_table_is_said_to_be_one(folder):
     assert any("looks like one of another table: 0 of the 37 columns" in line for line in lines[:2])
     assert told.output.count("is not a column of the release") == 5
     assert "32 more of its columns are not in the release" in told.output
+
+
+def test_what_columns_lose_is_listed_in_short():
+    keys = [
+        "rows_in",
+        "loss.arx",
+        "loss_by_column.a.b.arx",
+        "loss_by_column.a.b.entropy",
+        "loss_by_column.c.arx",
+        "date",
+    ]
+    assert _in_short(keys) == ["rows_in", "loss.arx", "loss_by_column.*.(arx|entropy)", "date"]
 
 
 def test_without_a_certificate_nothing_is_said_of_one(folder):

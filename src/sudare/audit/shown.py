@@ -12,6 +12,7 @@ How cells are written is read here from the page on releases, and not with the c
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import re
@@ -155,7 +156,7 @@ def added(parts: Iterable[Mapping[str, Shown]]) -> dict[str, Shown]:
             if name in whole:
                 whole[name].add(shown)  # type: ignore[arg-type]  # a column is of one kind in all parts
             else:
-                whole[name] = shown
+                whole[name] = copy.deepcopy(shown)  # the part stays as it is
     return whole
 
 

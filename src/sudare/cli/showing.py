@@ -47,10 +47,18 @@ def show_certificate(verified: Sequence[str], claimed: Sequence[str], warned: Se
     if verified or claimed:
         say(f"  certificate: {_count(len(verified), 'figure agrees', 'figures agree')} with the release and the policy")
         keys = [key for key in claimed if not (warned and key.startswith("warnings."))]
-        say(f"  claimed by whoever made it, and not proven: {', '.join(keys)}")
+        say(f"  claimed by whoever made it, and not proven: {', '.join(_in_short(keys))}")
         for text in warned:
             more = " ..." if len(text) > LONGEST else ""
             say(f"  claimed warning: {_word(text[:LONGEST])}{more}", colour=WARNING)
+
+
+def _in_short(keys: Sequence[str]) -> list[str]:
+    """Return keys of a certificate with the measures of columns in one, since there may be many columns."""
+    by_column = "loss_by_column."
+    measures = dict.fromkeys(key.rpartition(".")[2] for key in keys if key.startswith(by_column))
+    short = {key: f"{by_column}*.({'|'.join(measures)})" if key.startswith(by_column) else key for key in keys}
+    return list(dict.fromkeys(short.values()))
 
 
 def show_signature(signature: Mapping[str, Any] | None) -> None:
