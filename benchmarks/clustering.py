@@ -26,8 +26,8 @@ from perturbing import perturbed
 
 import sudare
 from sudare.api import encode
-from sudare.methods.l_clustering import l_clustering
-from sudare.methods.top_down import top_down
+from sudare.methods.clustering.l_clustering import l_clustering
+from sudare.methods.topdown.top_down import top_down
 from sudare.metrics import METRICS
 from sudare.models import KAnonymity, LDiversity, Requirements
 from sudare.table import Partition, Table, generalize

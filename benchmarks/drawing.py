@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sudare.methods.drawing import CodeDraw, SetDraw
-from sudare.randomness import BLOCK, Entropy
+from sudare.core.randomness import BLOCK, Entropy
+from sudare.methods.random_columns import CodeDraw, SetDraw
 from sudare.table import Column
 
 VALUES, WIDTH, KEEP = 50, 10, 0.3

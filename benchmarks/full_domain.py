@@ -25,8 +25,8 @@ from perturbing import perturbed
 
 import sudare
 from sudare.api import encode
-from sudare.methods.full_domain import full_domain
-from sudare.methods.lattice import Lattice
+from sudare.methods.lattice.full_domain import full_domain
+from sudare.methods.lattice.lattice import Lattice
 from sudare.models import KAnonymity, LDiversity, Model, Requirements, TCloseness
 from sudare.table import Table, cut_at
 

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import sudare
-from sudare.risk import group_rows, single_out
+from sudare.risks import group_rows, single_out
 
 QUASI = ("age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country")
 MOST = 3

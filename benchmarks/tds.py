@@ -22,8 +22,8 @@ from perturbing import perturbed
 
 import sudare
 from sudare.api import encode
-from sudare.methods.specializing import Cut
-from sudare.methods.tds import tds
+from sudare.methods.tds.cuts import Cut
+from sudare.methods.tds.top_down_specialization import tds
 from sudare.models import KAnonymity, Requirements
 from sudare.table import Table
 

@@ -9,7 +9,7 @@ import random
 import pandas as pd
 
 import sudare
-from sudare.release import Interval
+from sudare.releases import Interval
 
 POLICY = {
     "version": 1,

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import sudare
-from sudare.report import frontier_picture
+from sudare.reports import frontier_picture
 
 everybody = sudare.datasets.adult("all")
 survey, following = everybody.slice(0, 26_000), everybody.slice(26_000)  # this year's survey, and the next

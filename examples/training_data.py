@@ -8,7 +8,7 @@ scikit-learn (``pip install 'sudare[report]'``). The data are a sample of the Ad
 import numpy as np
 
 import sudare
-from sudare.errors import MissingExtraError
+from sudare.core.errors import MissingExtraError
 
 people = sudare.datasets.adult().take(np.random.default_rng(1).permutation(32_561)[:8000])
 trees = sudare.datasets.adult_hierarchies()

@@ -28,8 +28,14 @@ from classification_page import DRAWS, FOLDS, GLOBAL, K_OF_WEIGHTS, OTHERS, QUAS
 
 import sudare
 from sudare.api import encode, load_policy
-from sudare.compare import CLASSIFIERS, Outcome, Way, evaluate, stratified
-from sudare.methods.specializing import Candidate, Cut
+from sudare.comparisons import (
+    CLASSIFIERS,
+    Outcome,
+    Way,
+    evaluate,
+    stratified,
+)
+from sudare.methods.tds.cuts import Candidate, Cut
 from sudare.metrics import information
 from sudare.models import KAnonymity, Requirements
 from sudare.table import Table, encode_column

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from page_parts import looks, table, wrapped
 
-from sudare.compare import CLASSIFIERS, Way
+from sudare.comparisons import CLASSIFIERS, Way
 
 K_OF_WEIGHTS = 50
 FOLDS = 5

@@ -33,7 +33,7 @@ import pyarrow.parquet as pq
 import yaml
 
 import sudare
-from sudare.datasets.making import make_diabetes
+from sudare.datasets.preparation import make_diabetes
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "papers"
 DISCLOSED, TIMES, PAGE = "disclosed.json", "claims_times.json", "complex_topdown.md"

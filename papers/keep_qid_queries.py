@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import PolicyUnmetError
-from sudare.estimate.sets import from_sets
-from sudare.kernels.ordering import kernel
-from sudare.methods.anatomy import anatomy
-from sudare.methods.dummies import dummies
-from sudare.methods.mondrian import mondrian
-from sudare.methods.three_phase import three_phase
+from sudare.core.errors import PolicyUnmetError
+from sudare.estimates.set_counts import from_sets
+from sudare.kernels.topdown.value_orders import kernel
+from sudare.methods.clustering.three_phase import three_phase
+from sudare.methods.hiding.anatomy import anatomy
+from sudare.methods.hiding.dummies import dummies
+from sudare.methods.topdown.mondrian import mondrian
 from sudare.models import AlphaKAnonymity, LDiversity, Requirements
 from sudare.table import Cover, Partition, Table, generalize
 

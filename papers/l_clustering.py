@@ -34,8 +34,8 @@ from l_clustering_page import QUASI, SENSITIVE, WAYS, Figures, draw, page
 
 import sudare
 from sudare.api import encode, load_policy
-from sudare.methods.full_domain import full_domain
-from sudare.methods.l_clustering import l_clustering
+from sudare.methods.clustering.l_clustering import l_clustering
+from sudare.methods.lattice.full_domain import full_domain
 from sudare.metrics import METRICS, relative_uncertainty, uncertainty
 from sudare.models import LDiversity, Requirements
 from sudare.table import Partition, Table, generalize

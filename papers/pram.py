@@ -32,11 +32,15 @@ from pram_page import CASES, COLUMNS, WAYS, Figures, draw, page, shown
 
 import sudare
 from sudare.api import encode, load_policy
-from sudare.estimate.matrix import from_matrix
-from sudare.kernels import drawing as kernel
-from sudare.methods.drawing import CodeDraw
-from sudare.pram import Calibration, calibrate, uniform_matrix
-from sudare.randomness import Entropy
+from sudare.core.randomness import Entropy
+from sudare.estimates.matrix_counts import from_matrix
+from sudare.kernels import random_cells as kernel
+from sudare.methods.pram import (
+    Calibration,
+    calibrate,
+    uniform_matrix,
+)
+from sudare.methods.random_columns import CodeDraw
 from sudare.table import Column
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "papers"

@@ -8,20 +8,18 @@ Heavy modules load when they are used, so that importing this costs next to noth
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AuditReport": "sudare.audit",
-    "Plan": "sudare.plan",
+    "AuditReport": "sudare.audits",
+    "Plan": "sudare.releases.plans",
     "Policy": "sudare.policy",
     "Release": "sudare.api",
-    "Report": "sudare.reporting",
-    "SudareError": "sudare.errors",
+    "Report": "sudare.reports.build",
+    "SudareError": "sudare.core.errors",
     "anonymize": "sudare.api",
     "apply": "sudare.api",
     "audit": "sudare.api",
@@ -32,7 +30,7 @@ _HOMES = {
     "explore": "sudare.api",
     "load_policy": "sudare.api",
     "new_signing_key": "sudare.api",
-    "parse_cell": "sudare.release.cells",
+    "parse_cell": "sudare.releases.cells",
     "report": "sudare.api",
     "risk": "sudare.api",
 }
@@ -55,12 +53,12 @@ if TYPE_CHECKING:
         report,
         risk,
     )
-    from sudare.audit import AuditReport
-    from sudare.errors import SudareError
-    from sudare.plan import Plan
+    from sudare.audits import AuditReport
+    from sudare.core.errors import SudareError
     from sudare.policy import Policy
-    from sudare.release.cells import parse_cell
-    from sudare.reporting import Report
+    from sudare.releases.cells import parse_cell
+    from sudare.releases.plans import Plan
+    from sudare.reports.build import Report
 
 __all__ = [
     "AuditReport",
@@ -96,14 +94,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
-
-
-class _Package(ModuleType):
-    """A verb keeps its name although a room is called the same: importing sudare.audit leaves sudare.audit() alone."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

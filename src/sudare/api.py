@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare import engines, hierarchies
-from sudare import memory as sizes
-from sudare.audit import AuditReport, Told
-from sudare.checking import Seen, check_classes, chosen_method, seen_by
-from sudare.checking import load_policy as load_policy
-from sudare.engines import shown_place as shown_place
-from sudare.errors import (
+from sudare.audits import AuditReport, Told
+from sudare.core import memory as sizes
+from sudare.core.errors import (
     ParameterError,
     PolicyError,
     Problem,
@@ -22,26 +19,48 @@ from sudare.errors import (
     UnsupportedError,
     did_you_mean,
 )
-from sudare.making import Asked, make, requirements_of
+from sudare.core.progress import Listener, silent
+from sudare.engines import shown_place as shown_place
 from sudare.methods import METHODS
 from sudare.models import Requirements
-from sudare.plan import Plan
+from sudare.pipeline import (
+    Asked,
+    make,
+    requirements_of,
+)
+from sudare.pipeline.checks import (
+    Seen,
+    check_classes,
+    chosen_method,
+    seen_by,
+)
+from sudare.pipeline.checks import load_policy as load_policy
 from sudare.policy import Policy, SourceSpec
-from sudare.progress import Listener, silent
-from sudare.reading import Data, Unseen, as_in_tree, check_source, encoder
-from sudare.reading import encode as encode  # both are of use by themselves, to whoever measures
-from sudare.reading import read as read
-from sudare.release import check_folder, private_folder, second_table
-from sudare.release.signatures import load_signer
+from sudare.releases import (
+    check_folder,
+    private_folder,
+    second_table,
+)
+from sudare.releases.plans import Plan
+from sudare.releases.signatures import load_signer
+from sudare.sources.encoded_table import (
+    Data,
+    Unseen,
+    as_in_tree,
+    check_source,
+    encoder,
+)
+from sudare.sources.encoded_table import encode as encode  # both are of use by themselves, to whoever measures
+from sudare.sources.encoded_table import read as read
 from sudare.table import Partition, Recoding, Table, height
 
 if TYPE_CHECKING:
-    from sudare.calibrating import Calibrated
-    from sudare.compare import Comparison
-    from sudare.estimate import Answer, By
-    from sudare.methods.exploring import Exploration
-    from sudare.reporting import Report
-    from sudare.risk import Risk
+    from sudare.comparisons import Comparison
+    from sudare.estimates import Answer, By
+    from sudare.methods.lattice.exploration import Exploration
+    from sudare.pipeline.calibration_run import Calibrated
+    from sudare.reports.build import Report
+    from sudare.risks import Risk
 
 
 LOOKED_AT = 1_000_000
@@ -80,7 +99,7 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
-        from sudare.report import release_summary
+        from sudare.reports import release_summary
 
         return release_summary(self.certificate, str(self.path or (self.place and self.place.shown) or "Release"))
 
@@ -103,7 +122,7 @@ def anonymize(
     With ``out`` the release is placed there with its certificate beside it; without, it comes back in the kind of
     table that was given. ``method`` overrides the policy's. ``seed`` fixes the shuffling, for tests. ``memory`` is
     what may be used of it, in bytes or as "4GiB": what is larger is kept in files meanwhile. ``progress`` is a
-    listener (see :mod:`sudare.progress`). The given data is never changed.
+    listener (see :mod:`sudare.core.progress`). The given data is never changed.
 
     With the ``engine`` "spark", which a DataFrame of Spark has by itself, ``data`` may also be a table of Spark or
     Parquet that Spark reads, and the work is done there; ``out`` is then a folder of Parquet files, or a table of
@@ -166,7 +185,7 @@ def apply(
         unseen = Unseen() if policy.suppression.unseen == "suppress" else None
 
         def decide(table: Table, requirements: Requirements) -> Partition:
-            from sudare.methods.full_domain import at_levels
+            from sudare.methods.lattice.full_domain import at_levels
 
             given.check_heights({name: height(column) for name, column in table.single.items()})
             found = at_levels(table, requirements, given.levels, unusable=None if unseen is None else unseen.rows)
@@ -194,7 +213,7 @@ def explore(
     ``loss`` is what the best lose least of (else what the policy's method says, or "arx"), ``best`` how many are
     wanted. With a ``time_limit`` in seconds the answer may be incomplete, and says so.
     """
-    from sudare.methods.exploring import explore as look
+    from sudare.methods.lattice.exploration import explore as look
 
     listener = progress or silent
     checked = load_policy(policy)
@@ -223,7 +242,7 @@ def calibrate(
     Without ``data`` the policy has to tell the distribution of columns that alpha-gamma limits (``prior``), and how
     many values the others have; ``records`` is how many there will be.
     """
-    from sudare.calibrating import calibrate as weigh
+    from sudare.pipeline.calibration_run import calibrate as weigh
 
     return weigh(load_policy(policy), data, records=records, progress=progress)
 
@@ -253,7 +272,7 @@ def compare(
     these, the folds, and what methods draw. After ``time_limit`` seconds no other way begins; then, and after Ctrl-C,
     those that are finished come back.
     """
-    from sudare.comparing import compare_of
+    from sudare.comparisons.run import compare_of
 
     return compare_of(
         data, load_policy(policy), methods=methods, sweep=sweep, target=target, folds=folds, queries=queries,
@@ -283,7 +302,7 @@ def risk(
     to infer, else every sensitive one is; with ``model`` also by a classifier (needs scikit-learn). Combinations of up
     to ``most_columns`` columns are looked at. ``seed`` draws who is attacked where there are many.
     """
-    from sudare.risking import risk_of
+    from sudare.risks.run import risk_of
 
     return risk_of(
         data, load_policy(policy), release=release, population=population, fraction=fraction, columns=columns,
@@ -363,7 +382,7 @@ def audit(
     checked = load_policy(policy)
     if method is not None:
         chosen_method(checked, method)
-    from sudare.auditor import audit_of, public_keys
+    from sudare.pipeline.audit_run import audit_of, public_keys
 
     told = Told(method=method, other_policy=other_policy, keys=public_keys(signed_by))
     return audit_of(release, checked, told, spark=_on_spark(release, engine), master=master, progress=progress)
@@ -376,7 +395,7 @@ def new_signing_key(path: str | Path, *, name: str, passphrase: str | None = Non
     it. ``name`` says whose key it is. With a ``passphrase`` the private key is encrypted; to sign with it, the
     environment variable SUDARE_KEY_PASSPHRASE has to hold it. Needs PyCA cryptography (``sudare[sign]``).
     """
-    from sudare.release.signatures import new_key
+    from sudare.releases.signatures import new_key
 
     return new_key(Path(path), name, passphrase)
 
@@ -398,11 +417,15 @@ def estimate(
     ``release`` is a path, or what :func:`anonymize` gave back; its certificate has to be there. ``by`` names columns
     as they are, in bands ("age:10"), or by a unit of dates ("born:year"); ``where`` keeps to records with some values,
     or in a range ("sex=F", "age=20..39", or a mapping). ``estimator`` and ``eps`` are for hidden values (see
-    :mod:`sudare.estimate.sets`), ``level`` is that of the intervals. With a ``policy``, labels of its hierarchies are
-    spread over their leaves; without, they count as they are.
+    :mod:`sudare.estimates.set_counts`), ``level`` is that of the intervals. With a ``policy``, labels of its
+    hierarchies are spread over their leaves; without, they count as they are.
     """
-    from sudare.estimate import answer, ask, needed
-    from sudare.released import leaves_of, open_released
+    from sudare.estimates import (
+        answer,
+        ask,
+        needed,
+    )
+    from sudare.releases.opened import leaves_of, open_released
 
     opened = open_released(release)
     question = ask(of, by, where, opened.names, hidden=opened.sealed)
@@ -430,8 +453,8 @@ def report(
     ``out`` the page is written there. It shows no value of a person: what few records share is blurred. The page says
     who signed the certificate; with ``signed_by``, public keys, also whether one of them did, and else there is none.
     """
-    from sudare.auditor import public_keys, signature_of
-    from sudare.reporting import report_of
+    from sudare.pipeline.audit_run import public_keys, signature_of
+    from sudare.reports.build import report_of
 
     checked = load_policy(policy)
 
@@ -450,7 +473,7 @@ def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str
 
     ``encoding`` and ``delimiter`` say how a text file is written; the draft repeats them under ``source``.
     """
-    from sudare.draft import draft_policy
+    from sudare.drafts import draft_policy
 
     place = engines.find_place(data)
     if place is not None:

@@ -2,80 +2,50 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import sudare
 
+from .rooms import PAGE, ROOMS, page
+
 SOURCE = Path(sudare.__file__).parent
-FOUNDATION = {"bounded", "errors", "progress", "randomness"}
-TABLE = FOUNDATION | {"kernels", "table"}
-ROOMS = {
-    "errors": set(),
-    "bounded": set(),
-    "progress": set(),
-    "randomness": set(),
-    "memory": {"errors"},
-    "kernels": {"kernels"},
-    "policy": {"bounded", "errors", "policy"},
-    "table": TABLE,
-    "hierarchies": TABLE | {"hierarchies"},
-    "models": TABLE | {"models"},
-    "metrics": TABLE | {"metrics"},
-    "pram": TABLE | {"models", "pram"},
-    "methods": TABLE | {"hierarchies", "models", "metrics", "pram", "methods"},
-    "estimate": TABLE | {"hierarchies", "release", "estimate"},
-    "risk": TABLE | {"release", "risk"},
-    "risking": TABLE | {"engines", "policy", "reading", "release", "released", "risk"},
-    "compare": TABLE | {"models", "metrics", "methods", "policy", "estimate", "release", "risk", "compare"},
-    "comparing": TABLE | {"checking", "compare", "making", "methods", "policy", "reading"},
-    "engines": TABLE | {"engines"},
-    "release": TABLE | {"hierarchies", "models", "metrics", "engines", "release"},
-    "reading": TABLE | {"hierarchies", "models", "engines", "release", "policy", "memory"},
-    "released": {"bounded", "errors", "engines", "hierarchies", "policy", "release"},
-    "checking": {"errors", "methods", "policy", "release"},
-    "calibrating": TABLE | {"checking", "hierarchies", "methods", "models", "policy", "pram", "reading"},
-    "describing": TABLE
-    | {"describing", "engines", "estimate", "hierarchies", "policy", "reading", "release", "released"},
-    "reporting": {"describing", "engines", "errors", "policy", "progress", "reading", "release", "report"},
-    "making": TABLE
-    | {"audit", "checking", "engines", "hierarchies", "making", "memory", "methods", "metrics", "models", "policy"}
-    | {"pram", "reading", "release"},
-    "auditor": {"audit", "bounded", "engines", "errors", "making", "policy", "reading", "release", "released"},
-    "plan": {"bounded", "errors", "hierarchies", "policy"},
-    "audit": {"errors", "policy", "audit"},
-    "draft": TABLE | {"policy", "draft"},
-    "report": {"report"},
-    "datasets": {"errors", "datasets"},
-}
+SAME = {
+    # what stands in two places since it is the same concept
+    "__init__": "a package",
+    "run": "how a room's own work is wired",
+}.keys()
+THINGS = {"l_clustering", "pairing", "recoding"}
+"""Names that end in -ing and are those of things, in the literature or in English."""
 OUTSIDE = {
     # a library, and the only places that may import it
     "numba": ("kernels/",),
-    "pyspark": ("engines/spark",),
-    "psycopg": ("engines/postgres",),
-    "adbc_driver_postgresql": ("engines/postgres",),
-    "adbc_driver_manager": ("engines/postgres",),
+    "pyspark": ("engines/spark/",),
+    "psycopg": ("engines/database/postgres",),
+    "adbc_driver_postgresql": ("engines/database/postgres",),
+    "adbc_driver_manager": ("engines/database/postgres",),
     "pandas": ("engines/frames",),
     "polars": ("engines/frames",),
     "pycanon": (),
     "typer": ("cli",),
     "rich": ("cli",),
-    "yaml": ("bounded", "policy", "hierarchies/", "audit/bounds", "audit/hierarchy", "draft/"),
+    "yaml": ("core/limits", "policy", "hierarchies/", "audits/bounds", "audits/hierarchy", "drafts/"),
     "pydantic": ("policy",),
-    "cryptography": ("release/signatures", "audit/signatures"),
-    "sklearn": ("compare/", "risk/inference"),
+    "cryptography": ("releases/signatures", "audits/signatures"),
+    "sklearn": ("comparisons/", "risks/inference"),
 }
 
 STATISTICAL = {
     # the only places that may use a statistical generator, and why
-    "randomness.py": "for tests, which give a seed",
+    "core/randomness.py": "for tests, which give a seed",
     "datasets/": "makes up tables",
-    "compare/": "measures methods, and releases nothing",
-    "risk/": "draws whom it attacks, and releases nothing",
-    "describing/classes.py": "digests of item sets",
-    "describing/relations.py": "draws the records that a picture is made from",
-    "estimate/averaging.py": "draws from what an estimate says",
+    "comparisons/": "measures methods, and releases nothing",
+    "risks/": "draws whom it attacks, and releases nothing",
+    "reports/describe/class_sizes.py": "digests of item sets",
+    "reports/describe/relations.py": "draws the records that a picture is made from",
+    "estimates/shrinkage.py": "draws from what an estimate says",
 }
 DRAWING = re.compile(r"\b(random|rand|randn|uuid|gen_random_uuid|setseed|shuffle)\s*\(\s*\)", re.IGNORECASE)
 """How the databases draw by themselves."""
@@ -104,13 +74,51 @@ def room(path):
 
 @pytest.mark.parametrize("path", modules())
 def test_a_room_imports_only_what_it_may(path):
-    allowed = ROOMS.get(room(path))
-    if allowed is None:
-        assert room(path) in {"api", "cli", "__init__", "__main__"}, f"{path} is in no room of the design"
+    if path in ("__init__.py", "__main__.py"):
         return
+    assert room(path) in ROOMS, f"{path} is in no room of the design"
     for name in imported(path):
         if name.startswith("sudare."):
+            allowed = {*ROOMS[room(path)].allowed, room(path), "__version__"}
             assert name.split(".")[1] in allowed, f"{path} imports {name}"
+
+
+def test_the_rooms_can_be_put_in_an_order():
+    """No two rooms import each other, not even by way of others."""
+    left = {name: set(found.allowed) for name, found in ROOMS.items()}
+    while free := [name for name, needed in left.items() if not needed & set(left)]:
+        for name in free:
+            del left[name]
+    assert not left, f"these import each other: {sorted(left)}"
+
+
+def test_a_room_may_import_no_more_than_it_does():
+    """What nobody needs is not allowed."""
+    found = {name: set() for name in ROOMS}
+    for path in modules():
+        if room(path) in found:
+            found[room(path)] |= {name.split(".")[1] for name in imported(path) if name.startswith("sudare.")}
+    assert {name: room.allowed for name, room in ROOMS.items()} == {
+        name: frozenset(names & set(ROOMS)) - {name} for name, names in found.items()
+    }
+
+
+def test_the_page_shows_the_rooms():
+    text = PAGE.read_text(encoding="utf-8")
+    assert page(text) == text, "write it anew: python tests/architecture/rooms.py"
+
+
+def test_no_room_is_called_like_a_verb():
+    assert not set(ROOMS) & set(sudare.__all__) - {"datasets"}
+
+
+def test_file_names_are_nouns_and_occur_once():
+    """Only what is the same thing in two rooms has the same name, and the audit has its own of what it proves."""
+    twice = Counter(Path(path).stem for path in modules() if not path.startswith("audits/"))
+    again = {name for name, count in twice.items() if count > 1} - SAME
+    assert not again, f"these names occur several times: {sorted(again)}"
+    verbs = [path for path in modules() if Path(path).stem.endswith("ing") and Path(path).stem not in THINGS]
+    assert not verbs, f"these are not called like things: {verbs}"
 
 
 @pytest.mark.parametrize("path", modules())
@@ -134,9 +142,7 @@ def test_what_a_release_shows_is_drawn_by_the_operating_system(path):
 
 
 @pytest.mark.parametrize("path", modules())
-def test_files_have_a_size_and_a_name_that_help(path):
-    lines = (SOURCE / path).read_text(encoding="utf-8").count("\n")
-    assert lines <= 700, f"{path} has {lines} lines: is there a second room in it?"
+def test_files_have_a_name_that_helps(path):
     assert Path(path).stem not in {"utils", "util", "misc", "helpers", "common", "manager", "base"}
 
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sudare.cli import app
-from sudare.cli.showing import _in_short
+from sudare.cli.terminal import _in_short
 
 POLICY = {
     "columns": {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}},

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sudare import api
-from sudare.errors import PolicyError
+from sudare.core.errors import PolicyError
 
 from .people import COLUMNS, POLICY, ROWS, SECRETS, command, policy, read, text, with_cell
 

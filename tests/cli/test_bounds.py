@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import sudare
 from sudare.cli import app
-from sudare.errors import HierarchyError, PolicyError
+from sudare.core.errors import HierarchyError, PolicyError
 from sudare.policy import Policy
 
 PATIENCE = 600
@@ -101,7 +101,7 @@ def test_a_hostile_policy_takes_little_memory(here, name):
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29))\n"
         "from sudare.policy import Policy\n"
-        "from sudare.errors import PolicyError\n"
+        "from sudare.core.errors import PolicyError\n"
         "try:\n    Policy.load(sys.argv[1])\nexcept PolicyError:\n    sys.exit(2)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], timeout=PATIENCE, check=False)
@@ -273,7 +273,7 @@ def test_no_message_quotes_what_a_hierarchy_holds(here, name, text):
 
 @pytest.mark.parametrize("file", ["/dev/zero", "pipe.csv", "zero.csv", "/etc", "../../../../../../../../etc/passwd"])
 def test_the_audit_has_the_same_care_of_its_own(here, file):
-    from sudare.audit.hierarchy import read_tree
+    from sudare.audits.hierarchy import read_tree
     from sudare.policy import HierarchySpec
 
     with pytest.raises(HierarchyError):
@@ -285,7 +285,7 @@ def test_the_audit_has_the_same_care_of_its_own(here, file):
 
 @pytest.mark.parametrize("name", ["aliases", "merges", "aliases-as-a-chain", "itself", "brackets", "dashes"])
 def test_the_audit_reads_no_hostile_yaml(here, name):
-    from sudare.audit.hierarchy import read_tree
+    from sudare.audits.hierarchy import read_tree
     from sudare.policy import HierarchySpec
 
     written(here, BOMBS[name], "tree.yaml")

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
-from sudare.release.placing import PREFIX
+from sudare.releases.placement import PREFIX
 
 from .people import command, line
 

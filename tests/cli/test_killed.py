@@ -17,9 +17,9 @@ import pyarrow.csv
 import pytest
 
 import sudare
-from sudare.errors import SudareError
-from sudare.release.placing import PREFIX
-from sudare.release.writing import write_batches
+from sudare.core.errors import SudareError
+from sudare.releases.placement import PREFIX
+from sudare.releases.writers import write_batches
 
 from .people import command, line
 

@@ -24,9 +24,10 @@ from test_methods import (
     without_item_sets,
 )
 
-from sudare.errors import PolicyUnmetError, UnsupportedError
-from sudare.methods import METHODS, splitting
-from sudare.methods.km_items import HIDDEN
+from sudare.core.errors import PolicyUnmetError, UnsupportedError
+from sudare.methods import METHODS
+from sudare.methods.lattice.apriori_items import HIDDEN
+from sudare.methods.topdown import frame
 from sudare.models import MODELS, Requirements
 from sudare.table import SUPPRESSED, ItemSets, Partition, Table, encode_items, generalize
 
@@ -308,7 +309,7 @@ def test_many_workers_and_small_blocks_decide_what_one_does(name, options, asked
     found = []
     for count, block in ((1, 1 << 20), (3, 64), (2, 700)):
         monkeypatch.setattr("os.cpu_count", lambda count=count: count)
-        monkeypatch.setattr(splitting, "BLOCK", block)
+        monkeypatch.setattr(frame, "BLOCK", block)
         found.append(decide(name, options, table, required(*asked, limit=0.02)).classes)
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
@@ -489,7 +490,7 @@ def test_limits_of_the_whole_are_checked_however_many_classes_and_people_there_a
     classes = (np.arange(people) // 2).astype(np.int32)
     asked = Requirements((MODELS["k-anonymity"](k=2, count="subjects"),))
     partition = Partition(classes, people // 2)
-    assert splitting._holds_after_all(subject, asked, partition)
+    assert frame._holds_after_all(subject, asked, partition)
 
 
 # ---- methods without

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sudare.errors import PolicyUnmetError, UnsupportedError
+from sudare.core.errors import PolicyUnmetError, UnsupportedError
 from sudare.hierarchies import build
 from sudare.methods import (
     BLIND_TO,

@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
+from sudare.core.errors import ParameterError, TargetError
 from sudare.datasets import claims as claims_verb
-from sudare.datasets import drawing
+from sudare.datasets import claims_chunks
 from sudare.datasets.catalogue import DISEASES, DRUGS, LASTING_MOST, PASSING_MOST, world
 from sudare.datasets.claims import GROUP, claims, claims_table, write_claims
-from sudare.datasets.drawing import CHUNK
-from sudare.errors import ParameterError, TargetError
+from sudare.datasets.claims_chunks import CHUNK
 
 SCHEMA = pa.schema(
     [
@@ -42,7 +42,7 @@ def table():
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of ten claims, so that small tables have many."""
-    monkeypatch.setattr("sudare.datasets.drawing.CHUNK", 10)
+    monkeypatch.setattr("sudare.datasets.claims_chunks.CHUNK", 10)
     monkeypatch.setitem(claims.__globals__, "CHUNK", 10)
 
 
@@ -182,7 +182,7 @@ def test_threads_do_not_matter():
 def test_chunks_are_drawn_from_the_children_of_the_seed():
     children = np.random.SeedSequence(7).spawn(3)
     for number, batch in enumerate(claims(30, 7)):
-        assert batch.equals(drawing.draw_chunk(number, 10, children[number]))
+        assert batch.equals(claims_chunks.draw_chunk(number, 10, children[number]))
 
 
 @pytest.mark.usefixtures("small_chunks")

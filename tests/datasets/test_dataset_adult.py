@@ -6,9 +6,9 @@ import sys
 import pyarrow as pa
 import pytest
 
+from sudare.core.errors import ParameterError
 from sudare.datasets import adult, adult_hierarchies, adult_policy
-from sudare.datasets.making import make_adult
-from sudare.errors import ParameterError
+from sudare.datasets.preparation import make_adult
 from sudare.hierarchies import from_csv, levels, missing_values
 from sudare.policy import Policy
 

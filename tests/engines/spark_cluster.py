@@ -213,7 +213,8 @@ def restless(batches):
 
 def module_of(kind: str):
     """Return the module that has a class of what executors run."""
-    from sudare.making import proving, spread
+    from sudare.pipeline.spark import cluster as spread
+    from sudare.pipeline.spark import distributed_audit as proving
 
     return proving if hasattr(proving, kind) else spread
 
@@ -229,7 +230,8 @@ def run(url: str, folder: Path) -> None:
     from pyspark.sql import SparkSession
 
     import sudare
-    from sudare.making import proving, spread
+    from sudare.pipeline.spark import cluster as spread
+    from sudare.pipeline.spark import distributed_audit as proving
 
     spread.SHARD, spread.BUNDLE, proving.BUCKET = 600, 700, 1000
     builder = SparkSession.builder.master(url).config("spark.ui.enabled", "false").config("spark.log.level", "OFF")
@@ -253,7 +255,7 @@ def run(url: str, folder: Path) -> None:
             if release.path is None:
                 pq.write_table(release.data.toArrow(), out)
                 (folder / name / "release.parquet.sudare.json").write_text(json.dumps(release.certificate))
-        except sudare.errors.SudareError as error:
+        except sudare.core.errors.SudareError as error:
             (folder / f"{name}.error").write_text(f"{type(error).__name__}: {error}")
         finally:
             for kind, was in before.items():

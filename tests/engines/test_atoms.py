@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from sudare.engines import find_place, open_database
-from sudare.engines.spark import Spark
+from sudare.engines.spark.spark import Spark
 
 from .homes import rows
 

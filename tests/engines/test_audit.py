@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.errors import AuditFailedError, DataError
+from sudare.core.errors import AuditFailedError, DataError
 
 from .cases import ADULT, policy
 

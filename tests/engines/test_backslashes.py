@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
-from sudare.errors import DataError, TargetError
+from sudare.core.errors import DataError, TargetError
 
 from .homes import rows
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import sudare
+from sudare.core.errors import DataError
 from sudare.engines import find_place, open_database
-from sudare.engines.spark import Parcel, Spark
-from sudare.errors import DataError
+from sudare.engines.spark.spark import Parcel, Spark
 
 from .homes import rows, wait_until
 

@@ -18,9 +18,13 @@ from typer.testing import CliRunner
 
 import sudare
 from sudare.cli import app
+from sudare.core.errors import (
+    DataError,
+    SudareError,
+    TargetError,
+)
 from sudare.engines import find_place, open_database
-from sudare.errors import DataError, SudareError, TargetError
-from sudare.making import Asked
+from sudare.pipeline import Asked
 
 from .homes import Server, rows, wait_until
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import sudare
+from sudare.core.errors import DataError
 from sudare.engines import adopt
-from sudare.errors import DataError
 
 ROWS = 240
 POLICY = {

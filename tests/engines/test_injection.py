@@ -140,6 +140,6 @@ def test_tables_called_like_ours(home, expected):
 def test_names_of_columns_are_not_those_of_python(home):
     """DuckDB looks for names of tables among the variables of Python."""
     session = pa.table({"x": [1]})
-    with pytest.raises(sudare.errors.DataError, match="there is no such table"):
+    with pytest.raises(sudare.core.errors.DataError, match="there is no such table"):
         sudare.anonymize(home.address("session"), policy(people()), out=home.address("release"))
     assert session.num_rows == 1

@@ -8,7 +8,7 @@ import pytest
 
 import sudare
 from sudare import datasets
-from sudare.errors import UnsupportedError
+from sudare.core.errors import UnsupportedError
 from sudare.methods import METHODS
 
 from .cases import ADULT, QUASI, claims, policy
@@ -380,7 +380,7 @@ class TestFromHereToThere:
         monkeypatch.chdir(duck_home.path.parent)
         sudare.anonymize(duck_home.address("source"), self.RULES, out="home.duckdb#release", seed=1)
         self.check(duck_home.read("release"), expected)
-        with pytest.raises(sudare.errors.TargetError, match="would replace the source itself"):
+        with pytest.raises(sudare.core.errors.TargetError, match="would replace the source itself"):
             sudare.anonymize(duck_home.address("release"), self.RULES, out="./home.duckdb#release")
 
     def test_two_databases_of_one_server(self, server, postgres_home, expected):

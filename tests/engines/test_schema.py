@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import sudare
+from sudare.core.errors import DataError
 from sudare.engines import find_place, open_database
-from sudare.engines.spark import Spark
-from sudare.errors import DataError
+from sudare.engines.spark.spark import Spark
 
 from .homes import literal, quoted
 

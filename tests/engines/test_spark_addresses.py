@@ -10,8 +10,14 @@ from tests.engines.comparing import rows_of
 from tests.engines.test_spark_places import PLAIN, policy, table
 
 import sudare
-from sudare.errors import AuditFailedError, DataError, PolicyUnmetError, TargetError, UnsupportedError
-from sudare.making import spread
+from sudare.core.errors import (
+    AuditFailedError,
+    DataError,
+    PolicyUnmetError,
+    TargetError,
+    UnsupportedError,
+)
+from sudare.pipeline.spark import cluster
 
 
 @pytest.fixture
@@ -94,7 +100,7 @@ def test_a_release_that_fails_the_audit_takes_no_place(folder, monkeypatch):
         assert [draft.stat().st_mode & 0o777 for draft in drafts] == [0o700]
         raise AuditFailedError("release: is not what was promised.")
 
-    monkeypatch.setattr(spread, "prove", failing)
+    monkeypatch.setattr(cluster, "prove", failing)
     with pytest.raises(AuditFailedError, match="promised"):
         sudare.anonymize(source, PLAIN, out=out, engine="spark")
     monkeypatch.undo()

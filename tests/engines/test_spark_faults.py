@@ -20,7 +20,11 @@ from typer.testing import CliRunner
 
 import sudare
 from sudare.cli.commands import app
-from sudare.errors import DataError, SudareError, TargetError
+from sudare.core.errors import (
+    DataError,
+    SudareError,
+    TargetError,
+)
 
 SECRET = "secret-word"
 POLICY = {
@@ -139,7 +143,7 @@ def test_any_of_our_tasks_that_fails(spark, folder, in_pieces, monkeypatch, kind
 
 
 def test_no_room_for_a_file(spark, folder, in_pieces, monkeypatch):
-    from sudare.making import spread
+    from sudare.pipeline.spark import cluster as spread
 
     class Cramped(spread._Writing):
         """Files may not grow while it writes, on the executor and there alone."""
@@ -170,7 +174,7 @@ def test_a_session_that_was_stopped(folder):
         def __getattr__(self, name):
             raise ConnectionRefusedError(SECRET)
 
-    from sudare.engines.spark import Spark
+    from sudare.engines.spark.spark import Spark
 
     with pytest.raises(DataError, match="Spark is gone") as caught, Spark(Gone()) as spark:
         spark.open(folder / "people.parquet")
@@ -248,7 +252,7 @@ def test_a_signal_leaves_nothing(folder, number, tmp_path_factory):
 
 def test_an_interrupt_ends_what_spark_does(spark, folder, in_pieces, monkeypatch):
     """A task that still runs must not write into a folder that is being removed, nor go on for nobody."""
-    from sudare.making import spread
+    from sudare.pipeline.spark import cluster as spread
 
     marker = folder.with_name(folder.name + ".began")
 

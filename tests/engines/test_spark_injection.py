@@ -11,9 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
-from sudare.engines.spark import Spark, beside
-from sudare.errors import DataError, SudareError, TargetError
-from sudare.making.spread_targets import TableTarget
+from sudare.core.errors import (
+    DataError,
+    SudareError,
+    TargetError,
+)
+from sudare.engines.spark.spark import Spark, beside
+from sudare.pipeline.spark.cluster_targets import TableTarget
 
 from .comparing import assert_same
 from .homes import rows

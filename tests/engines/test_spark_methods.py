@@ -10,9 +10,9 @@ from tests.engines.comparing import assert_same
 
 import sudare
 from sudare import datasets
-from sudare.errors import UnsupportedError
-from sudare.making import spread
+from sudare.core.errors import UnsupportedError
 from sudare.methods import METHODS
+from sudare.pipeline.spark import cluster as spread
 
 ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "occupation", "income")
 
@@ -96,7 +96,7 @@ def test_what_does_not_run_names_something_that_does(spark, name):
 
 
 def test_every_method_is_either_run_or_refused():
-    from sudare.making import abilities
+    from sudare.pipeline import support as abilities
 
     classes = {*spread.SPLITTING, *spread.EVERYWHERE}
     known = {*classes, *spread.DRAWING, *abilities.ONE_MACHINE}

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.errors import AuditFailedError
+from sudare.core.errors import AuditFailedError
 
 QUASI, PLAIN = ["age", "sex"], ["stay", "labs", "ward"]
 LIMIT = {"model": "uniqueness", "most": 0.05}

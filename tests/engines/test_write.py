@@ -10,9 +10,13 @@ import pyarrow as pa
 import pytest
 
 import sudare
+from sudare.core.errors import (
+    DataError,
+    SudareError,
+    TargetError,
+)
 from sudare.engines import find_place, open_database
-from sudare.engines.spark import Spark
-from sudare.errors import DataError, SudareError, TargetError
+from sudare.engines.spark.spark import Spark
 
 from .homes import rows
 from .test_apply import compare_carried, exact_types

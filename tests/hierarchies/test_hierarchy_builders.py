@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sudare.errors import HierarchyError
+from sudare.core.errors import HierarchyError
 from sudare.hierarchies import bands, build, dates, flat, levels, prefix
 from sudare.policy import HierarchySpec
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sudare.kernels import ordering, splits
-from sudare.methods.axes import describe_axes
+from sudare.kernels.topdown import splits, value_orders
+from sudare.methods.attribute_arrays import describe_axes
 from sudare.table import Column, Taxonomy
 
-MOST_TRACKED = 64 * ordering.WORDS
+MOST_TRACKED = 64 * value_orders.WORDS
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Cluster:
         return sum(self.amounts)
 
     @property
-    def axes(self) -> ordering.Axes:
+    def axes(self) -> value_orders.Axes:
         return describe_axes(self.columns)
 
     def arrays(self):
@@ -181,8 +181,8 @@ def listed_splits(cluster: Cluster, least: int, budget: int) -> list[tuple[float
     for a, column in enumerate(cluster.columns):
         places = ordered_places(cluster, a)
         for place in range(len(places)):
-            for shape in (ordering.PREFIX, ordering.SINGLE):
-                if shape == ordering.PREFIX:
+            for shape in (value_orders.PREFIX, value_orders.SINGLE):
+                if shape == value_orders.PREFIX:
                     if place == len(places) - 1:
                         continue
                     chosen = set().union(*places[: place + 1])

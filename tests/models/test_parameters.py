@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from sudare.errors import ParameterError
+from sudare.core.errors import ParameterError
 from sudare.models import (
     MODELS,
     TOLERANCE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.errors import PolicyUnmetError
+from sudare.core.errors import PolicyUnmetError
 from sudare.models import (
     AlphaKAnonymity,
     BetaLikeness,

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sudare
-from sudare.errors import PolicyUnmetError
-from sudare.methods.anatomy import anatomy
+from sudare.core.errors import PolicyUnmetError
+from sudare.methods.hiding.anatomy import anatomy
 from sudare.models import LDiversity, Requirements
 from sudare.table import Separation, Table, encode_column
 

@@ -12,12 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.errors import DataError, ParameterError, PolicyUnmetError, UnsupportedError
-from sudare.kernels.drawing import log_factors
-from sudare.methods.drawing import CodeDraw, SetDraw
-from sudare.methods.dummies import dummies
+from sudare.core.errors import (
+    DataError,
+    ParameterError,
+    PolicyUnmetError,
+    UnsupportedError,
+)
+from sudare.core.randomness import Entropy
+from sudare.kernels.random_cells import log_factors
+from sudare.methods.hiding.dummies import dummies
+from sudare.methods.random_columns import CodeDraw, SetDraw
 from sudare.models import KAnonymity, LDiversity, Requirements, TCloseness
-from sudare.randomness import Entropy
 from sudare.table import Draw, Table, encode_column, encode_items
 
 ILLNESS = ["flu", "cold", "sty", "ulcer", "fever", "cut"]
@@ -259,10 +264,10 @@ def test_weights_that_cannot_be(weights):
 
 
 def test_tables_that_would_be_too_large(monkeypatch):
-    monkeypatch.setattr("sudare.methods.drawing.MOST_WEIGHED", 11)
+    monkeypatch.setattr("sudare.methods.random_columns.MOST_WEIGHED", 11)
     with pytest.raises(UnsupportedError, match="too large to be drawn with unequal frequencies"):
         SetDraw(column("x", ILLNESS), 2, Entropy(), weights=np.ones(6))
-    monkeypatch.setattr("sudare.methods.drawing.MOST_CELLS", 35)
+    monkeypatch.setattr("sudare.methods.random_columns.MOST_CELLS", 35)
     with pytest.raises(UnsupportedError, match="too large"):
         CodeDraw(column("x", ILLNESS), Entropy(), matrix=np.eye(6))
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import sudare
-from sudare.methods.full_domain import full_domain
+from sudare.methods.lattice.full_domain import full_domain
 from sudare.metrics import METRICS
 from sudare.models import KAnonymity, LDiversity, Requirements, TCloseness
-from sudare.reading import encode
+from sudare.sources.encoded_table import encode
 from sudare.table import generalize
 
 HIERARCHIES = Path(__file__).parents[2] / "benchmarks" / "adult_hierarchies"

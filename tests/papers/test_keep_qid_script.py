@@ -13,7 +13,7 @@ import pytest
 
 import sudare
 from papers.scripts import ROOT, load_script
-from sudare.estimate.answering import read_sets
+from sudare.estimates.run import read_sets
 from sudare.table import Table, encode_column
 
 KEPT = ROOT / "docs" / "papers"

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.methods.full_domain import full_domain
-from sudare.methods.l_clustering import l_clustering
-from sudare.methods.top_down import top_down
+from sudare.core.randomness import Entropy
+from sudare.methods.clustering.l_clustering import l_clustering
+from sudare.methods.lattice.full_domain import full_domain
+from sudare.methods.topdown.top_down import top_down
 from sudare.metrics import METRICS
 from sudare.models import KAnonymity, LDiversity, Requirements
-from sudare.randomness import Entropy
-from sudare.reading import encode
+from sudare.sources.encoded_table import encode
 from sudare.table import Partition, generalize
 
 HIERARCHIES = Path(__file__).parents[2] / "benchmarks" / "adult_hierarchies"

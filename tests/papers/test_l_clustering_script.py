@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from papers.scripts import ROOT, load_script
-from sudare.methods.full_domain import at_levels
+from sudare.methods.lattice.full_domain import at_levels
 from sudare.metrics import uncertainty
 from sudare.models import LDiversity, Requirements
 from sudare.table import generalize

@@ -15,13 +15,16 @@ import pytest
 
 import sudare
 from sudare import datasets
-from sudare.checking import seen_by
-from sudare.errors import DataError, PolicyError, PolicyUnmetError, SudareError, UnsupportedError
+from sudare.core.errors import (
+    DataError,
+    PolicyError,
+    PolicyUnmetError,
+    SudareError,
+    UnsupportedError,
+)
+from sudare.core.randomness import Entropy
 from sudare.methods import METHODS
-from sudare.methods.drawing import CodeDraw
-from sudare.models import MODELS, AlphaGamma, KAnonymity, PkAnonymity, Requirements
-from sudare.policy import Policy
-from sudare.pram import (
+from sudare.methods.pram import (
     beliefs,
     invariant_matrix,
     joint_matrix,
@@ -31,8 +34,11 @@ from sudare.pram import (
     uniform_gamma,
     uniform_matrix,
 )
-from sudare.randomness import Entropy
-from sudare.reading import encode, read
+from sudare.methods.random_columns import CodeDraw
+from sudare.models import MODELS, AlphaGamma, KAnonymity, PkAnonymity, Requirements
+from sudare.pipeline.checks import seen_by
+from sudare.policy import Policy
+from sudare.sources.encoded_table import encode, read
 from sudare.table import Column
 
 ROWS = 32_561

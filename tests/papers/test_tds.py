@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.methods.specializing import Cut
-from sudare.methods.tds import tds
+from sudare.methods.tds.cuts import Cut
+from sudare.methods.tds.top_down_specialization import tds
 from sudare.metrics import information
 from sudare.models import KAnonymity, Requirements
-from sudare.reading import encode
+from sudare.sources.encoded_table import encode
 
 # sex, job, salary, records of class Y and N
 RECORDS = [

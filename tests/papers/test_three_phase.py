@@ -12,12 +12,12 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import sudare
-from sudare.errors import PolicyUnmetError
-from sudare.methods.three_phase import three_phase
-from sudare.methods.top_down import top_down
+from sudare.core.errors import PolicyUnmetError
+from sudare.methods.clustering.three_phase import three_phase
+from sudare.methods.topdown.top_down import top_down
 from sudare.metrics import METRICS
 from sudare.models import AlphaKAnonymity, KAnonymity, LDiversity, Requirements
-from sudare.reading import encode
+from sudare.sources.encoded_table import encode
 from sudare.table import Table, encode_column, generalize
 
 LETTERS = "abcdefgh"

@@ -21,16 +21,16 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.kernels import ordering, splits
+from sudare.kernels.topdown import splits, value_orders
 from sudare.methods import METHODS
-from sudare.methods.axes import describe_axes
+from sudare.methods.attribute_arrays import describe_axes
 from sudare.models import KAnonymity, Requirements
 from sudare.table import SUPPRESSED, Table, encode_column
 
 N = [0, 0, 1, 2, 4, 8, 8, 8]
 S = ["a", "a", "b", "b", "a", "c", "c", "b"]
 NUMBER, CATEGORY = 0, 1
-PREFIX, SINGLE = ordering.PREFIX, ordering.SINGLE
+PREFIX, SINGLE = value_orders.PREFIX, value_orders.SINGLE
 
 
 def table(n=N, s=S) -> Table:
@@ -48,7 +48,7 @@ def scores(records: list[int], least: int = 2) -> dict[tuple[int, int, int], flo
     cluster = np.array([[0, len(rows), 0, len(rows)]])
     [found] = splits.score_splits(
         rows, np.ones(len(rows), np.uint32), cluster, least, splits.LEAST_LOSS, -1, axes,
-        ordering.scratch(axes, len(rows)), out, True, out, np.zeros(1),
+        value_orders.scratch(axes, len(rows)), out, True, out, np.zeros(1),
     )  # fmt: skip
     names = zip(out.attribute[:found].tolist(), out.place[:found].tolist(), out.shape[:found].tolist(), strict=True)
     return dict(zip(names, out.score[:found].tolist(), strict=True))

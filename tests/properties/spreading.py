@@ -9,10 +9,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sudare.methods.mondrian import mondrian
-from sudare.methods.spread_out import Plan, find_shape, shape_of, spread_mondrian, spread_top_down
-from sudare.methods.summaries import Task
-from sudare.methods.top_down import top_down
+from sudare.methods.topdown.distributed.distributed_frame import (
+    Plan,
+    find_shape,
+    shape_of,
+    spread_mondrian,
+    spread_top_down,
+)
+from sudare.methods.topdown.distributed.questions import Task
+from sudare.methods.topdown.mondrian import mondrian
+from sudare.methods.topdown.top_down import top_down
 from sudare.models import KAnonymity, LDiversity, Requirements, TCloseness
 from sudare.table import SUPPRESSED, Column, ItemSets, Partition, Table, Taxonomy
 

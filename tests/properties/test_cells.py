@@ -7,8 +7,13 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.release import Anything, Choice, Interval, parse_cell
-from sudare.release.cells import cell_labels
+from sudare.releases import (
+    Anything,
+    Choice,
+    Interval,
+    parse_cell,
+)
+from sudare.releases.cells import cell_labels
 from sudare.table import Partition, Table, encode_column, generalize
 
 from .tables import NASTY

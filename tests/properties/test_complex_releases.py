@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import sudare
-from sudare.errors import PolicyError, PolicyUnmetError
+from sudare.core.errors import PolicyError, PolicyUnmetError
 
 from .tables import effective
 
@@ -231,8 +231,8 @@ def test_a_release_from_files_is_the_release_in_memory(drawn, tmp_path_factory):
     spilled = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sudare.table.storage.SMALL", 1)
-        patch.setattr("sudare.memory.storage_limit", lambda demand, memory: 0)
-        patch.setattr("sudare.methods.splitting.BLOCK", 4)
+        patch.setattr("sudare.core.memory.storage_limit", lambda demand, memory: 0)
+        patch.setattr("sudare.methods.topdown.frame.BLOCK", 4)
         patch.setattr("mmap.mmap", lambda *given, mmap=mmap.mmap, **more: spilled.append(given) or mmap(*given, **more))
         try:
             sudare.anonymize(drawn.arrow, drawn.policy, out=folder / "a.parquet", seed=1, memory="1GiB")

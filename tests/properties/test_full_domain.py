@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sudare.errors import PolicyUnmetError
+from sudare.core.errors import PolicyUnmetError
 from sudare.hierarchies import build
-from sudare.methods.exploring import explore
-from sudare.methods.full_domain import full_domain
+from sudare.methods.lattice.exploration import explore
+from sudare.methods.lattice.full_domain import full_domain
 from sudare.metrics import METRICS
 from sudare.models import MODELS, Requirements
 from sudare.policy import HierarchySpec

@@ -11,7 +11,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import sudare
-from sudare.errors import DataError, PolicyUnmetError
+from sudare.core.errors import DataError, PolicyUnmetError
 from sudare.methods import METHODS
 
 from .tables import Drawn, drawn_tables, effective

@@ -11,7 +11,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import sudare
-from sudare.errors import PolicyUnmetError
+from sudare.core.errors import PolicyUnmetError
 from sudare.methods import METHODS
 
 from .tables import drawn_tables, effective

@@ -12,8 +12,12 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import sudare
-from sudare.audit.spellings import same_text
-from sudare.errors import DataError, PolicyUnmetError, TargetError
+from sudare.audits.spellings import same_text
+from sudare.core.errors import (
+    DataError,
+    PolicyUnmetError,
+    TargetError,
+)
 
 from .tables import TEXT_ENDINGS, Drawn, drawn_tables, unwritable
 

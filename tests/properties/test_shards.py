@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.making import shards
+from sudare.pipeline.spark import shards
 
 CELLS = {
     "age": (st.none() | st.integers(-5, 99), pa.int64()),

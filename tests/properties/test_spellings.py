@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sudare
-from sudare.errors import SudareError
+from sudare.core.errors import SudareError
 
 VALUES = ("HIV", "Ménière's", "type 2", "7", None)
 SPELLINGS = {

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sudare.errors import PolicyUnmetError
+from sudare.core.errors import PolicyUnmetError
 from sudare.hierarchies import build
-from sudare.methods.specializing import Cut
-from sudare.methods.tds import tds
+from sudare.methods.tds.cuts import Cut
+from sudare.methods.tds.top_down_specialization import tds
 from sudare.models import KAnonymity, LDiversity, Requirements, TCloseness
 from sudare.policy import HierarchySpec
 from sudare.table import Table, encode_column, generalize

@@ -19,8 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import sudare
-from sudare.errors import AuditFailedError, SudareError
-from sudare.release import Anything, Choice, Interval, parse_cell
+from sudare.core.errors import AuditFailedError, SudareError
+from sudare.releases import (
+    Anything,
+    Choice,
+    Interval,
+    parse_cell,
+)
 
 from .arrow_columns import COLUMNS, ROWS, meaning, read_text
 from .arrow_refusals import expected

@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 import sudare
-from sudare.audit import audit_release
-from sudare.errors import DataError
+from sudare.audits import audit_release
+from sudare.core.errors import DataError
 from sudare.policy import Policy
 
 TITLE = "a mutated CSV release that passes is k-anonymous in every reader"

@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 import sudare
-from sudare.errors import AuditFailedError, DataError
+from sudare.core.errors import AuditFailedError, DataError
 
 TITLE = "forged certificates, key by key"
 REDUCED = 72

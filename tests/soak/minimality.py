@@ -25,11 +25,12 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
-from sudare.making.asked import requirements_of
-from sudare.methods import METHODS, blindness
+from sudare.methods import METHODS
+from sudare.methods.topdown import blind
+from sudare.pipeline.request import requirements_of
 from sudare.policy import Policy
-from sudare.reading import encode, read
-from sudare.release import render
+from sudare.releases import render
+from sudare.sources.encoded_table import encode, read
 from sudare.table import Partition, Table
 
 TITLE = "what is believed of a person by whoever knows the method, all worlds enumerated"
@@ -198,7 +199,7 @@ def outcomes(decide: Any, slack: Fraction | None) -> Iterator[tuple[Partition, F
                 chances.append(Fraction(1 - Fraction(each) if tossed[-1] else Fraction(each)))  # noqa: B023
             return np.array(tossed[len(tossed) - len(clusters) :], dtype=np.bool_)
 
-        with mock.patch.object(blindness, "allowed", toss):
+        with mock.patch.object(blind, "allowed", toss):
             partition = decide()
         # every coin beyond the given ones fell against a split; each of them may fall the other way
         waiting += [(*tossed[:place], True) for place in range(len(fallen), len(tossed))]

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 import sudare
-from sudare.errors import SudareError
+from sudare.core.errors import SudareError
 
 TITLE = "two tables that differ in one extreme value, and what is published of them"
 FULL, REDUCED = 2_000, 12

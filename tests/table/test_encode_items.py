@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.errors import DataError
+from sudare.core.errors import DataError
 from sudare.table import encode_items
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.errors import DataError
+from sudare.core.errors import DataError
 from sudare.table import Storage, encode_cells, encode_column, encode_items
 from sudare.table.encode import ColumnEncoder, ItemsEncoder
 

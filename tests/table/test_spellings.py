@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sudare.audit.spellings import same_text
-from sudare.errors import DataError
+from sudare.audits.spellings import same_text
+from sudare.core.errors import DataError
 from sudare.table.encode import encode_column, encode_like
 from sudare.table.spellings import fold
 

@@ -7,7 +7,7 @@ standard error, and only if that is a terminal; results go to the standard outpu
 from __future__ import annotations
 
 from sudare.cli.commands import app
-from sudare.cli.running import run
+from sudare.cli.runner import run
 
 __all__ = ["app", "main"]
 

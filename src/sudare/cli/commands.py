@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sudare import __version__
-from sudare.cli.hierarchies import generate_app, hierarchy_app
-from sudare.cli.keys import key_app
-from sudare.cli.options import (
+from sudare.cli.hierarchy_commands import generate_app, hierarchy_app
+from sudare.cli.key_commands import key_app
+from sudare.cli.runner import (
+    check_new,
+    progress,
+    reporting,
+    say,
+    stop_was_heard,
+    write_new,
+)
+from sudare.cli.shared_options import (
     DataArgument,
     EngineOption,
     JsonOption,
@@ -25,8 +33,7 @@ from sudare.cli.options import (
     SignOption,
     given,
 )
-from sudare.cli.running import check_new, progress, reporting, say, stop_was_heard, write_new
-from sudare.cli.showing import (
+from sudare.cli.terminal import (
     show_audit,
     show_calibration,
     show_estimates,
@@ -176,7 +183,7 @@ def explore(
     """List the levels of generalization that keep a policy: those that lose least, and the minimal ones."""
     with reporting(as_json):
         from sudare import api
-        from sudare.report import lattice_picture
+        from sudare.reports import lattice_picture
 
         if picture is not None:
             check_new(picture)
@@ -210,7 +217,7 @@ def calibrate(
     """Find how much of the values may be kept where values are drawn at random (method pram)."""
     with reporting(as_json):
         from sudare import api
-        from sudare.report import calibration_picture
+        from sudare.reports import calibration_picture
 
         if picture is not None:
             check_new(picture)
@@ -252,8 +259,8 @@ def compare(
     """Compare methods and parameters: loss, risk, errors of queries, classifiers, time and memory."""
     with reporting(as_json):
         from sudare import api
-        from sudare.compare import parse_sweep, show
-        from sudare.report import frontier_picture
+        from sudare.comparisons import parse_sweep, show
+        from sudare.reports import frontier_picture
 
         if picture is not None:
             check_new(picture)
@@ -421,7 +428,7 @@ def estimate(
                 policy=None if policy is None else given(policy, outside), progress=listener,
             )  # fmt: skip
         if picture is not None:
-            from sudare.report import estimate_picture
+            from sudare.reports import estimate_picture
 
             write_new(picture, estimate_picture(found.to_dict()))
         if as_json:
@@ -432,8 +439,8 @@ def estimate(
 
 def _check_apart(plan: Path, data: str, policy: Policy, out: str) -> None:
     """Raise if a plan cannot be written, or would be over what it is made of, or over the release."""
-    from sudare.plan import check_room
-    from sudare.release import certificate_path
+    from sudare.releases import certificate_path
+    from sudare.releases.plans import check_room
 
     trees = [spec.hierarchy.file for spec in policy.columns.values() if spec.hierarchy is not None]
     taken = {

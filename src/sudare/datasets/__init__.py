@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
-from sudare.errors import ParameterError
+from sudare.core.errors import ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,13 +1,24 @@
 """Engines: where rows live. Files and tables in Python, and tables of databases."""
 
 from sudare.engines.batches import Source, open_file, open_table
-from sudare.engines.certificates import parse_certificate
-from sudare.engines.database import CERTIFICATE, Database, Decision, Tally, open_database
-from sudare.engines.files import check_columns, file_columns, file_kind, read_file
+from sudare.engines.certificate_text import parse_certificate
+from sudare.engines.data_files import (
+    check_columns,
+    file_columns,
+    file_kind,
+    read_file,
+)
+from sudare.engines.database.sql_tables import (
+    CERTIFICATE,
+    Database,
+    Decision,
+    Tally,
+    open_database,
+)
 from sudare.engines.frames import adopt
 from sudare.engines.places import Place, Remote, find_place, find_remote, shown_place
-from sudare.engines.spark import is_spark
-from sudare.engines.text import TextForm
+from sudare.engines.spark.spark import is_spark
+from sudare.engines.text_files import TextForm
 
 __all__ = [
     "CERTIFICATE",

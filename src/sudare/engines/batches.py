@@ -12,9 +12,21 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sudare.engines.files import check_columns, existing_kind, file_columns, open_arrow, reading
-from sudare.engines.plainness import plain_batch, plain_schema
-from sudare.engines.text import TextForm, likely_rows, no_records, read_text, text_batches
+from sudare.engines.data_files import (
+    check_columns,
+    existing_kind,
+    file_columns,
+    open_arrow,
+    reading,
+)
+from sudare.engines.plain_types import plain_batch, plain_schema
+from sudare.engines.text_files import (
+    TextForm,
+    likely_rows,
+    no_records,
+    read_text,
+    text_batches,
+)
 
 ROWS = 1 << 20
 """The records of a batch, at the most."""

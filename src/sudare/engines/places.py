@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from sudare.errors import DataError, Problem
+from sudare.core.errors import DataError, Problem
 
 DUCKDB = (".duckdb", ".ddb", ".db")
 """How the name of a DuckDB database ends."""

@@ -7,10 +7,24 @@ says. :meth:`Hierarchy.taxonomy` turns it into arrays over the codes of a column
 
 from sudare.hierarchies.bands import bands
 from sudare.hierarchies.builders import dates, flat, prefix
-from sudare.hierarchies.building import Spec, build, given
+from sudare.hierarchies.from_policy import (
+    Spec,
+    build,
+    given,
+)
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy, missing_values
-from sudare.hierarchies.reading import csv_text, from_csv, from_tree, load, to_csv
-from sudare.hierarchies.show import level_names, levels, show
+from sudare.hierarchies.hierarchy_files import (
+    csv_text,
+    from_csv,
+    from_tree,
+    load,
+    to_csv,
+)
+from sudare.hierarchies.outline import (
+    level_names,
+    levels,
+    show,
+)
 
 __all__ = [
     "ROOT",

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.errors import HierarchyError, Problem
+from sudare.core.errors import HierarchyError, Problem
 from sudare.hierarchies.builders import constant, encoded
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
-from sudare.hierarchies.spelling import distinct, text
+from sudare.hierarchies.leaf_labels import distinct, text
 
 # Widths need be multiples of each other only up to this: 0.3 / 0.1 is 2.9999999999999996.
 _ROUNDING = 1e-9

@@ -14,9 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.errors import HierarchyError, Problem
+from sudare.core.errors import HierarchyError, Problem
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
-from sudare.hierarchies.spelling import TEXT, distinct, text
+from sudare.hierarchies.leaf_labels import (
+    TEXT,
+    distinct,
+    text,
+)
 
 MASK = "*"
 """What stands for each character that a prefix hides."""

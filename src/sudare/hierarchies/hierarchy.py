@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.errors import HierarchyError, Problem
-from sudare.hierarchies.spelling import TEXT, spellings
+from sudare.core.errors import HierarchyError, Problem
+from sudare.hierarchies.leaf_labels import TEXT, spellings
 from sudare.table import Taxonomy
 
 ROOT = "*"
@@ -92,7 +92,7 @@ class Hierarchy:
 
         ``values.take(order)`` is the dictionary the codes of the taxonomy point into. With ``missing`` there is
         one more code, the last: a leaf of its own directly below the root, without a label. All nodes that were
-        given are kept, also those over which no value stands. Raises :class:`~sudare.errors.HierarchyError` with
+        given are kept, also those over which no value stands. Raises :class:`~sudare.core.errors.HierarchyError` with
         the number of values that are not among the leaves.
         """
         leaf = self.find(values)

@@ -1,7 +1,11 @@
 """Metrics: what a release costs its users."""
 
-from sudare.metrics.classification import Information, information
-from sudare.metrics.levels import CellLoss, LevelLoss, level_losses
+from sudare.metrics.class_entropy import Information, information
+from sudare.metrics.level_losses import (
+    CellLoss,
+    LevelLoss,
+    level_losses,
+)
 from sudare.metrics.loss import (
     METRICS,
     PUBLISHED,
@@ -12,7 +16,7 @@ from sudare.metrics.loss import (
     relative_uncertainty,
     uncertainty,
 )
-from sudare.metrics.released import as_released
+from sudare.metrics.published_loss import as_released
 
 __all__ = [
     "METRICS",

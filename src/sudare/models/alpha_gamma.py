@@ -4,7 +4,7 @@ Definition: let B(t, s) be what somebody who knows the distribution of the colum
 believes of the value s, on average over what is shown, of a person with the true value t. Then B(s, s) <= ``alpha`` for
 every value, and B(t, s) >= ``gamma`` for every two: the value of anybody can only be inferred with a probability inside
 [gamma, alpha]. It is a property of the mechanism and of the prior; what a mechanism reaches is computed in
-:mod:`sudare.pram.bounds`. A missing value is a value of its own.
+:mod:`sudare.methods.pram.matrix_bounds`. A missing value is a value of its own.
 
 Reference: the criterion extends Pk-anonymity (D. Ikarashi, K. Chida, K. Takahashi, 2009) to attribute disclosure; see
 ``docs/concepts.md``.
@@ -20,7 +20,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import Problem
+from sudare.core.errors import Problem
 from sudare.models import parameters
 from sudare.models.groups import Groups
 from sudare.models.segments import TOLERANCE

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import ParameterError, Problem
+from sudare.core.errors import ParameterError, Problem
 from sudare.models import parameters
 from sudare.models.groups import Groups
 

@@ -20,7 +20,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import Problem
+from sudare.core.errors import Problem
 from sudare.models import parameters
 from sudare.models.groups import Groups, Histograms
 from sudare.models.segments import TOLERANCE, maxima, shares, sums

@@ -1,6 +1,6 @@
 """Checks of model parameters: all that is wrong with a model in one error, each problem in one form.
 
-A check returns a :class:`~sudare.errors.Problem` that says where, what was got and what is allowed, or None.
+A check returns a :class:`~sudare.core.errors.Problem` that says where, what was got and what is allowed, or None.
 """
 
 from __future__ import annotations
@@ -9,7 +9,11 @@ import math
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-from sudare.errors import ParameterError, Problem, did_you_mean
+from sudare.core.errors import (
+    ParameterError,
+    Problem,
+    did_you_mean,
+)
 
 
 def require(*checks: Problem | None) -> None:

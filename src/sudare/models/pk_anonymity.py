@@ -2,7 +2,7 @@
 
 Definition: whoever knows the whole true table, and how values are drawn, connects a released record with its person
 with a probability of at most 1/``k``. It is a property of the mechanism, and of how many records there are; no group of
-a finished release can tell it. What a mechanism reaches is computed in :mod:`sudare.pram.bounds`.
+a finished release can tell it. What a mechanism reaches is computed in :mod:`sudare.methods.pram.matrix_bounds`.
 
 Reference: D. Ikarashi, K. Chida, K. Takahashi, "Probabilistic k-anonymity", 2009.
 """

@@ -1,7 +1,7 @@
 """The policy: what a lawyer reads, what the method is asked for, and what the audit proves.
 
 A policy is YAML, JSON or a Python mapping. :meth:`Policy.load` reads a file, :meth:`Policy.parse` takes a
-mapping; both either return a :class:`Policy` or raise one :class:`~sudare.errors.PolicyError` that lists
+mapping; both either return a :class:`Policy` or raise one :class:`~sudare.core.errors.PolicyError` that lists
 everything that is wrong, each with the nearest allowed word. The classes below are the whole vocabulary:
 one field is one key.
 

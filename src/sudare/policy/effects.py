@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, get_args
 
-from sudare.errors import Problem
+from sudare.core.errors import Problem
 from sudare.policy.vocabulary import ColumnSpec, HierarchySpec, Part, ReleaseSpec, Role, SuppressionSpec
 
 NESTED = (".yaml", ".yml", ".json")

@@ -12,8 +12,15 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
-from sudare.bounded import MIB, Bounded, BoundsError, UnreadableError, content, out_of_bounds
-from sudare.errors import PolicyError, Problem
+from sudare.core.errors import PolicyError, Problem
+from sudare.core.limits import (
+    MIB,
+    Bounded,
+    BoundsError,
+    UnreadableError,
+    content,
+    out_of_bounds,
+)
 from sudare.policy.effects import idle
 from sudare.policy.problems import method_problems, problem, roughly_unfit, unfit
 from sudare.policy.vocabulary import (

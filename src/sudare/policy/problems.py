@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
-from sudare.errors import Problem, did_you_mean
+from sudare.core.errors import Problem, did_you_mean
 from sudare.policy.vocabulary import (
     MODEL_NAMES,
     AlphaGammaSpec,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from sudare.errors import ParameterError, Problem
+from sudare.core.errors import ParameterError, Problem
 
 TOLERANCE = 1e-9
 """Real-valued limits are compared with this slack, so that a value exactly at its limit is not lost to rounding.

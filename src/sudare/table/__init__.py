@@ -2,10 +2,17 @@
 
 from sudare.table.atoms import Atoms, find_atoms
 from sudare.table.column import Column, ItemSets, kind_name, smallest
-from sudare.table.cover import Cover, Generalized, OwnItems, SetCover, generalize, merge_alike
+from sudare.table.covers import (
+    Cover,
+    Generalized,
+    OwnItems,
+    SetCover,
+    generalize,
+    merge_alike,
+)
 from sudare.table.encode import encode_column, encode_items, encode_like, looks_numeric, plain_numbers
 from sudare.table.levels import cut_at, height
-from sudare.table.rarity import OTHER, hide_rare
+from sudare.table.rare_values import OTHER, hide_rare
 from sudare.table.recoding import SUPPRESSED, Draw, Partition, Perturbation, Recoding, Separation
 from sudare.table.storage import MEMORY, Storage, chunks
 from sudare.table.table import Table

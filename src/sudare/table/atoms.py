@@ -76,7 +76,7 @@ def _counted(
     columns: Sequence[NDArray[np.unsignedinteger[Any]]], sizes: list[int], span: int, rows: int, storage: Storage
 ) -> Atoms:
     """Count each combination in a cell of its own."""
-    from sudare.kernels.classes import count_keys, number_keys
+    from sudare.kernels.class_rows import count_keys, number_keys
 
     key = storage.zeros(rows, np.uint32)
     for codes, size in zip(columns, sizes, strict=True):
@@ -123,7 +123,7 @@ def _gathered(
 
 def _numbered(key: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     """Return the different keys in ascending order, and the number of each record's key among them."""
-    from sudare.kernels.classes import gather_keys
+    from sudare.kernels.class_rows import gather_keys
 
     of_row = np.empty(len(key), dtype=np.uint32)
     unique = gather_keys(key, of_row)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sudare.table.ends import Ends
+from sudare.table.range_ends import Ends
 from sudare.table.taxonomy import Taxonomy
 
 ColumnKind = Literal["numeric", "categorical"]
@@ -155,7 +155,7 @@ class ItemSets:
 
     def reordered(self, order: NDArray[np.int64], taxonomy: Taxonomy) -> ItemSets:
         """Return the sets with their items in another order (new code to old code), and a taxonomy over them."""
-        from sudare.kernels.itemsets import sort_within
+        from sudare.kernels.flat_sets import sort_within
 
         new_code = np.empty(len(order) + 1, dtype=np.uint32)
         new_code[order] = np.arange(len(order))

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.errors import DataError, Problem
+from sudare.core.errors import DataError, Problem
 from sudare.table.column import ItemSets, kind_name
 from sudare.table.encode_cells import Cells
 from sudare.table.encode_raw import Codes, Raw, blocks, chunks
@@ -114,7 +114,7 @@ class ItemsEncoder:
 
     def _ranks(self, raw: Raw) -> tuple[pa.Array, NDArray[np.uint32]]:
         """Return the distinct items by their text, and what each raw code becomes: the largest number for none."""
-        from sudare.kernels.itemsets import NOTHING
+        from sudare.kernels.flat_sets import NOTHING
 
         text = pc.utf8_trim_whitespace(raw.values.cast(pa.large_string()))
         text = pc.if_else(pc.equal(text, ""), pa.scalar(None, text.type), text)
@@ -172,7 +172,7 @@ def _with_null_sets(
 
 def _settle(items: Codes, offsets: NDArray[np.int64], lookup: NDArray[np.uint32]) -> tuple[int, int]:
     """Turn raw codes into sorted sets, in place; return how many items are left, and how many sets are too long."""
-    from sudare.kernels.itemsets import settle
+    from sudare.kernels.flat_sets import settle
 
     records = len(offsets) - 1
     workers = WORKERS if records > 1 << 16 else 1

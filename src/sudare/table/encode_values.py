@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.errors import DataError, Problem
+from sudare.core.errors import DataError, Problem
 from sudare.table.column import kind_name
 from sudare.table.encode_raw import Raw
 from sudare.table.spellings import TWICE, fold

@@ -54,7 +54,7 @@ class Partition:
     @property
     def sizes(self) -> NDArray[np.int64]:
         """The number of records of each class."""
-        from sudare.kernels.classes import count_classes
+        from sudare.kernels.class_rows import count_classes
 
         return np.asarray(count_classes(self.classes, self.count))
 

@@ -1,0 +1,190 @@
+"""From the file to the classes: which records are alike, and which class and values each of them has.
+
+Two records are in one class if every released quasi-identifier is the same *as it stands*: a missing value equals a
+missing value and nothing else, and a set that is written in another order, or names an item twice, is another cell. It
+means the same, but every reader can tell the two apart: a record that writes its set otherwise is singled out by that.
+Records are grouped straight from the file: no table as wide as it is made.
+
+    written   one row per way in which quasi-identifiers are written: q0, q1, ... as they stand, and n
+    set_j     one row per way in which a set of column j is written: raw (as it stands), items, n (records)
+    word_j    one row per way in which a value of sensitive column j is written: raw, value_id; spellings of one value
+              have the same (see :mod:`sudare.audits.spellings`)
+
+The other tables are those of :mod:`sudare.audits.equivalence_classes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from sudare.audits.cells import (
+    Cell,
+    comparable,
+    is_list,
+    person,
+    sql_type,
+    value,
+)
+from sudare.audits.equivalence_classes import Classes
+from sudare.audits.sources import Release
+from sudare.audits.spellings import merge_labels
+from sudare.core.errors import DataError, Problem
+from sudare.policy import ColumnSpec, Policy
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The whole release that a part is taken from: its rows, and for sensitive columns a table of labels and counts."""
+
+    rows: int
+    labels: Mapping[str, Any]
+
+
+def build_classes(
+    connection: Any,
+    release: Release,
+    policy: Policy,
+    whole: Whole | None = None,
+    beside: Mapping[str, str] | None = None,
+) -> Classes:
+    """Read the columns the requirements need, and number the classes.
+
+    Where the release is a part of a ``whole``, all records of a class have to be in it; shares of the whole are those
+    that are given. A release that is slow to read leaves the table ``source``, if ``beside`` has columns to be made of
+    it on the way: these, and the cells that were needed here.
+    """
+    with release.reading():
+        build = _Build(connection, release, policy, whole, beside)
+        rows = build.classes()
+        if not rows:
+            raise DataError(Problem(release.where, "has no rows, so there is nothing to prove anything about."))
+        number = "INTEGER" if rows < 1 << 31 else "BIGINT"  # in the former everything takes half the room
+        if build.deep:
+            build.members(rows, number)
+    release.check_read(rows)
+    [(count, largest)] = connection.execute("SELECT count(*), max(size) FROM class").fetchall()
+    return Classes(
+        connection,
+        policy,
+        rows,
+        count,
+        build.quasi,
+        build.sensitive,
+        {name: sql_type(build.kind(name)) for name in build.sensitive},
+        largest=largest,
+        number=number,
+        numbered=any(pa.types.is_integer(build.kind(name)) for name in build.subject),
+        sets={
+            name: is_list(build.kind(name))
+            for name, alias in build.quasi.items()
+            if build.cells[alias].shown is not None
+        },
+    )
+
+
+class _Build:
+    """Makes the tables; ``deep`` says whether any promise looks into the classes, and so needs ``member``."""
+
+    def __init__(
+        self,
+        connection: Any,
+        release: Release,
+        policy: Policy,
+        whole: Whole | None,
+        beside: Mapping[str, str] | None,
+    ) -> None:
+        self.run = connection.execute
+        self.connection, self.whole = connection, whole
+        self.release, self.policy = release, policy
+        used = {column for spec in policy.require if (column := getattr(spec, "column", None)) is not None}
+        self.quasi = {name: f"q{number}" for number, name in enumerate(policy.quasi)}
+        self.sensitive = {name: f"s{number}" for number, name in enumerate(policy.sensitive) if name in used}
+        self.subject = [policy.subject] if policy.counts_subjects and policy.subject is not None else []
+        self.deep = bool(self.sensitive or self.subject)
+        looked_at = [*self.quasi, *self.sensitive, *self.subject]
+        self.source = release.source(connection, looked_at, again=self.deep, beside=beside)
+        self.ways, self.count = release.ways(connection, looked_at, self.source)
+        self.cells = {alias: self._cell(name, comparable) for name, alias in self.quasi.items()}
+
+    def kind(self, name: str) -> Any:
+        """Return the Arrow type of a column."""
+        return self.release.types[self.release.names.index(name)]
+
+    def _cell(self, name: str, form: Callable[[str, Any, ColumnSpec], Cell]) -> Cell:
+        return form(f"c{self.release.names.index(name)}", self.kind(name), self.policy.columns[name])
+
+    def classes(self) -> int:
+        """Make ``class`` and ``set_j``; return the number of records."""
+        raws = ", ".join(f"{cell.raw} AS {alias}" for alias, cell in self.cells.items())
+        counted = f"CAST({self.count} AS BIGINT) AS n"
+        self.run(f"CREATE TEMP TABLE written AS SELECT {raws}, {counted} FROM {self.ways} GROUP BY ALL")
+        for alias, cell in self.cells.items():
+            if cell.shown is not None:
+                self._sets(alias, cell)
+        keys = ", ".join(self.cells)
+        self.run(f"CREATE TEMP VIEW class AS SELECT rowid AS class_id, {keys}, n AS size FROM written")
+        [(rows,)] = self.run("SELECT coalesce(sum(size), 0) FROM class").fetchall()
+        return int(rows)
+
+    def _sets(self, alias: str, cell: Cell) -> None:
+        """Make ``set_j``."""
+        self.run(f"""
+            CREATE TEMP TABLE set_{alias} AS SELECT raw, {cell.of("raw")} AS items, n
+            FROM (SELECT {alias} AS raw, CAST(sum(n) AS BIGINT) AS n FROM written GROUP BY {alias})
+        """)
+
+    def members(self, rows: int, number: str) -> None:
+        """Make ``whole_j`` and ``member``, with numbers in place of everything but subjects."""
+        given = [f"{cell.raw} AS {alias}" for alias, cell in self.cells.items()]
+        taken = [f"CAST(class_id AS {number}) AS class_id"]
+        joins = " JOIN class ON " + " AND ".join(_same(f"given.{alias}", f"class.{alias}") for alias in self.cells)
+        for name, alias in self.sensitive.items():
+            cell = self._cell(name, value)
+            labels = None if self.whole is None else self.whole.labels.get(name)
+            self._values(alias, cell, self.policy.columns[name], rows, number, labels)
+            given.append(f"{cell.raw} AS {alias}")
+            taken.append(f"word_{alias}.value_id AS {alias}")
+            joins += f" JOIN word_{alias} ON {_same(f'given.{alias}', f'word_{alias}.raw')}"
+        for name in self.subject:
+            given.append(f"{self._cell(name, person).raw} AS who")
+            taken.append("who")
+        self.run(f"""
+            CREATE TEMP TABLE member AS
+            SELECT {", ".join(taken)} FROM (SELECT {", ".join(given)} FROM {self.source}) AS given{joins}
+        """)
+        [(found,)] = self.run("SELECT count(*) FROM member").fetchall()
+        if found != rows:
+            raise DataError(Problem(self.release.where, "gives other records when it is read again."))
+
+    def _values(self, alias: str, cell: Cell, spec: ColumnSpec, rows: int, number: str, labels: Any) -> None:
+        """Make ``whole_j`` and ``word_j``; ``labels`` are those of the whole release, where this is a part of it."""
+        self.run(f"""
+            CREATE TEMP TABLE word AS SELECT *, {cell.of("raw")} AS label
+            FROM (SELECT {cell.raw} AS raw, count(*) AS n FROM {self.source} GROUP BY ALL)
+        """)
+        merge_labels(self.connection, "word", spec)
+        counted = "(SELECT label, CAST(sum(n) AS BIGINT) AS n FROM word GROUP BY label)"
+        if labels is not None and self.whole is not None:
+            self.connection.register("labels", labels)
+            counted, rows = "labels", self.whole.rows
+        self.run(
+            f"""
+            CREATE TEMP TABLE whole_{alias} AS
+            SELECT CAST(row_number() OVER () AS {number}) AS value_id, label, n, n / $rows AS overall
+            FROM {counted}
+            """,
+            {"rows": rows},
+        )
+        self.run(f"""
+            CREATE TEMP TABLE word_{alias} AS SELECT raw, value_id
+            FROM word JOIN whole_{alias} AS whole ON {_same("word.label", "whole.label")}
+        """)
+        self.run("DROP TABLE word")
+
+
+def _same(one: str, other: str) -> str:
+    return f"{one} IS NOT DISTINCT FROM {other}"

@@ -1,0 +1,46 @@
+"""The end of every audit: what was found is compared with the certificate, and becomes a report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from sudare.audits.certificate_read import Told
+from sudare.audits.certificates import Found, compare
+from sudare.audits.verdict import AuditReport
+from sudare.core.errors import Problem
+from sudare.policy import Policy
+
+OTHER_POLICY = (
+    "The release was made under another policy than the one it is audited against: what the certificate says of its "
+    "guarantees is not compared."
+)
+
+
+def conclude(
+    policy: Policy,
+    told: Told,
+    found: Found,
+    *,
+    classes: int | None,
+    problems: Sequence[Problem],
+    started: float,
+) -> AuditReport:
+    """Return the report; ``problems`` are those that were found already, and the clock began at ``started``."""
+    compared = compare(told, policy, found)
+    wrong = (*problems, *compared.problems)
+    return AuditReport(
+        passed=not wrong and all(guarantee.holds for guarantee in found.guarantees),
+        rows=found.rows,
+        classes=classes,
+        guarantees=tuple(found.guarantees),
+        release_sha256=found.sha256,
+        problems=wrong,
+        seconds=time.perf_counter() - started,
+        notes=(OTHER_POLICY,) if told.is_of_other_policy(policy) else (),
+        warnings=tuple(found.warnings),
+        signature=compared.signature,
+        verified=tuple(compared.verified),
+        claimed=tuple(compared.claimed),
+        claimed_warnings=tuple(compared.warnings),
+    )

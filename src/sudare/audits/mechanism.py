@@ -1,0 +1,366 @@
+"""What a certificate tells of a mechanism that draws values: domains, matrices, priors, joint columns and strata.
+
+Everything in it is a claim. What is not whole, or says too little, is a problem, and nothing is proven from it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from sudare.audits.spellings import merges, same_texts
+from sudare.audits.transitions import (
+    Matrix,
+    read_matrix,
+    read_prior,
+    read_rows,
+)
+from sudare.core.errors import Problem
+from sudare.policy import Policy
+
+METHOD = "pram"
+"""The method of the policy that draws values."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class Domain:
+    """The values that a column may show, and the place of each among them; None stands for a missing one."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = list(values)
+        self.numbers = any(isinstance(value, int | float) for value in values)
+        self._places = {value: place for place, value in enumerate(values)}
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def place(self, cell: Any) -> int | None:
+        """Return the place of a cell of the release, which is text, a number or None; None if it is not there."""
+        if not self.numbers or not isinstance(cell, str):
+            return self._places.get(cell)
+        if not _NUMBER.fullmatch(cell):
+            return None
+        number = int(cell) if cell.lstrip("+-").isdigit() else float(cell)
+        found = self._places.get(number)
+        if found is not None or abs(number) > 3.4028235e38:  # the largest of 32 bits, in their digits
+            return found
+        # a number of 32 bits is written with fewer digits than it has as one of 64
+        return self._places.get(struct.unpack("f", struct.pack("f", number))[0])
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column, or several that are drawn together: the values it has, and the matrix they are drawn by.
+
+    ``prior`` is the distribution of those values. ``own_prior`` says that it is the one of these records: that of a
+    whole column says nothing about how often values occur in a stratum, but for all strata together.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[Domain, ...]
+    matrix: Matrix
+    prior: Sequence[float] | None = None
+    own_prior: bool = True
+
+    def place(self, cells: Sequence[Any]) -> int | None:
+        """Return the place of what a record shows, the last column running fastest."""
+        whole = 0
+        for domain, cell in zip(self.values, cells, strict=True):
+            place = domain.place(cell)
+            if place is None:
+                return None
+            whole = whole * len(domain) + place
+        return whole
+
+    def alike(self, other: Attribute) -> bool:
+        """Say whether the same is drawn in the same way."""
+        same = all(one.values == two.values for one, two in zip(self.values, other.values, strict=True))
+        return same and self.matrix == other.matrix
+
+    def among(self, domains: Mapping[str, Domain]) -> list[int]:
+        """Return the place of each value among those of the whole columns, of which a stratum may have some."""
+        if all(domain is domains[name] for name, domain in zip(self.columns, self.values, strict=True)):
+            return list(range(math.prod(map(len, self.values))))
+        places = [0]
+        for name, domain in zip(self.columns, self.values, strict=True):
+            own = [domains[name].place(value) or 0 for value in domain.values]
+            places = [place * len(domains[name]) + each for place in places for each in own]
+        return places
+
+    def parts(self, column: str) -> list[int]:
+        """Return the place of the value that each combination has in one of the columns."""
+        number = self.columns.index(column)
+        inner = math.prod(len(domain) for domain in self.values[number + 1 :])
+        size = len(self.values[number])
+        return [whole // inner % size for whole in range(math.prod(map(len, self.values)))]
+
+
+@dataclass
+class Mechanism:
+    """The attributes that are drawn, in every stratum; without strata there is one, of all records."""
+
+    strata: tuple[str, ...]
+    cells: list[dict[str, Any]]
+    groups: list[list[Attribute]]
+    domains: dict[str, Domain]
+    priors: dict[str, list[float]]
+    problems: list[Problem] = field(default_factory=list)
+
+    @cached_property
+    def keys(self) -> dict[str, Domain]:
+        """The values of strata columns that are named."""
+        return {
+            name: Domain(list(dict.fromkeys(cell[name] for cell in self.cells if name in cell))) for name in self.strata
+        }
+
+    @cached_property
+    def _index(self) -> list[tuple[tuple[str, ...], dict[tuple[int | None, ...], int]]]:
+        """The strata by the columns that they name, those that name most of them first."""
+        found: dict[tuple[str, ...], dict[tuple[int | None, ...], int]] = {}
+        for number, cell in enumerate(self.cells):
+            names = tuple(name for name in self.strata if name in cell)
+            found.setdefault(names, {})[tuple(self.keys[name].place(cell[name]) for name in names)] = number
+        return sorted(found.items(), key=lambda item: -len(item[0]))
+
+    def group(self, cells: Sequence[Any]) -> int | None:
+        """Return the number of the stratum of a record, by its cells in the strata columns; None if there is none.
+
+        A stratum may leave columns out. A record is then in the one that names most of them, and agrees in all that it
+        names; if there are two such, nobody can tell.
+        """
+        places = {name: self.keys[name].place(cell) for name, cell in zip(self.strata, cells, strict=True)}
+        most = -1
+        found: list[int] = []
+        for names, index in self._index:
+            if found and len(names) < most:
+                break
+            key = tuple(places[name] for name in names)
+            if None not in key and key in index:
+                most = len(names)
+                found.append(index[key])
+        return found[0] if len(found) == 1 else None
+
+
+def needs_own_priors(policy: Policy, strata: Sequence[str], columns: Sequence[str]) -> bool:
+    """Say whether some columns need a prior of their own in each stratum, and not that of the whole release.
+
+    What divides the records is known to everybody, and so is the distribution in each part. It is otherwise where
+    records are told apart only since ``never`` of the policy forbids something of *other* columns.
+    """
+    options = (policy.method.model_extra or {}) if policy.method.name == METHOD else {}
+    never = options.get("never")
+    rules = [set(map(str, rule)) for rule in (never if isinstance(never, list) else []) if isinstance(rule, Mapping)]
+    asked = options.get("strata")
+    excused = set().union(*rules) - set(map(str, asked if isinstance(asked, list) else []))
+    if not set(strata) <= excused:
+        return True
+    return any(rule & set(strata) and rule & set(columns) for rule in rules)
+
+
+def read_mechanism(told: Mapping[str, Any], policy: Policy) -> Mechanism:
+    """Read what is told of a mechanism, and note all that is wrong with it."""
+    reading = _Reading(policy)
+    columns = told.get("columns")
+    if not isinstance(columns, Mapping):
+        reading.wrong("columns", "is not told")
+        return Mechanism((), [], [], {}, {}, reading.problems)
+    strata, cells = reading.strata(told.get("strata"))
+    drawn = [name for name in (*policy.quasi, *policy.sensitive) if name not in strata]
+    domains = {name: domain for name in drawn if (domain := reading.domain(name, columns.get(name))) is not None}
+    strange = sorted(set(map(str, columns)) - set(drawn))
+    if strange:
+        reading.wrong(f"columns.{strange[0]}", "is not a column that is to be drawn")
+    if len(domains) < len(drawn):
+        return Mechanism(strata, [], [], domains, {}, reading.problems)
+    priors = dict(reading.priors(columns, domains))
+    groups = [
+        list(reading.attributes(told, cell, domains, priors, f"strata.cells.{number}." if strata else ""))
+        for number, cell in enumerate(cells)
+    ]
+    return Mechanism(strata, [dict(cell["cell"]) for cell in cells], groups, domains, priors, reading.problems)
+
+
+class _Reading:
+    """Reads the parts of a mechanism, and keeps what is wrong with them."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.problems: list[Problem] = []
+        self._read: dict[tuple[int, int], Matrix | str] = {}
+
+    def wrong(self, where: str, what: str) -> None:
+        self.problems.append(Problem(f"mechanism.{where}", f"{what}."))
+
+    def matrix(self, told: Any, size: int, *, rows: bool = False) -> Matrix | str:
+        """Read a matrix once, however many strata share it."""
+        key = (id(told), size)
+        if key not in self._read:
+            self._read[key] = read_rows(told, size) if rows else read_matrix(told, size)
+        return self._read[key]
+
+    def strata(self, told: Any) -> tuple[tuple[str, ...], list[Mapping[str, Any]]]:
+        """Return the columns that stay as they are, and what is told of every stratum."""
+        nothing: tuple[tuple[str, ...], list[Mapping[str, Any]]] = ((), [{"cell": {}}])
+        if not told:
+            return nothing
+        names = told.get("columns") if isinstance(told, Mapping) else None
+        cells = told.get("cells") if isinstance(told, Mapping) else None
+        if not isinstance(names, list) or not isinstance(cells, list) or len(set(map(str, names))) < len(names):
+            self.wrong("strata", "is not told by columns and cells")
+            return nothing
+        for name in names:
+            spec = self.policy.columns.get(name) if isinstance(name, str) else None
+            if spec is None or spec.role not in ("quasi", "insensitive"):
+                self.wrong("strata.columns", "names a column that may not stay as it is")
+                return nothing
+        whole = all(_is_cell(cell, names) for cell in cells)
+        if not whole:
+            self.wrong("strata.cells", "does not tell the values of every stratum")
+            return nothing
+        if len({frozenset(cell["cell"].items()) for cell in cells}) < len(cells):
+            self.wrong("strata.cells", "tells a stratum twice")
+            return nothing
+        return tuple(names), cells
+
+    def domain(self, name: str, told: Any) -> Domain | None:
+        values = told.get("values") if isinstance(told, Mapping) else None
+        domain = self._values(f"columns.{name}", values)
+        if domain is not None and self._respelled(name, domain):
+            self.wrong(f"columns.{name}.values", "names a value twice, in two spellings")
+            return None
+        return domain
+
+    def _respelled(self, name: str, domain: Domain) -> bool:
+        """Say whether two values of a sensitive column are one: what is believed of it would be cut in two."""
+        spec = self.policy.columns[name]
+        same = same_texts(dict.fromkeys(value if isinstance(value, str) else None for value in domain.values), spec)
+        texts = [value for value in domain.values if isinstance(value, str)]
+        missing = None in domain.values
+        return merges(spec) and len({same[text] for text in texts} | ({None} if missing else set())) < (
+            len(texts) + int(missing)
+        )
+
+    def _values(self, where: str, values: Any) -> Domain | None:
+        if not isinstance(values, list) or not values or not all(_is_value(value) for value in values):
+            self.wrong(f"{where}.values", "does not tell the values of the column, which has to be drawn")
+            return None
+        if len(set(values)) < len(values):
+            self.wrong(f"{where}.values", "names a value twice")
+            return None
+        return Domain(values)
+
+    def priors(self, columns: Mapping[str, Any], domains: Mapping[str, Domain]) -> Iterator[tuple[str, list[float]]]:
+        """Give the priors of whole columns."""
+        for name, domain in domains.items():
+            if columns[name].get("prior") is None:
+                continue
+            prior = read_prior(columns[name]["prior"], len(domain))
+            if isinstance(prior, str):
+                self.wrong(f"columns.{name}.prior", prior)
+            else:
+                yield name, prior
+
+    def attributes(
+        self,
+        told: Mapping[str, Any],
+        cell: Mapping[str, Any],
+        domains: Mapping[str, Domain],
+        priors: Mapping[str, list[float]],
+        where: str,
+    ) -> Iterator[Attribute]:
+        """Give what is drawn in a stratum; what a stratum does not tell is as in the whole release."""
+        local = cell.get("columns") or {}
+        joint, everywhere = cell.get("joint") or [], told.get("joint") or []
+        if not isinstance(local, Mapping) or not isinstance(joint, list) or not isinstance(everywhere, list):
+            self.wrong(f"{where}columns", "is not told by column")
+            return
+        there: dict[str, Domain] = {}
+        for name, domain in domains.items():
+            given = local.get(name) or {}
+            if not isinstance(given, Mapping):
+                self.wrong(f"{where}columns.{name}", "is not told by matrix and values")
+                return
+            some = self._values(f"{where}columns.{name}", given["values"]) if "values" in given else domain
+            if some is None or any(domain.place(value) is None for value in some.values):
+                self.wrong(f"{where}columns.{name}.values", "are not values of the column")
+                return
+            there[name] = some
+        together: list[tuple[str, ...]] = []
+        told_here = {str(name) for one in joint for name in _named(one)}
+        shared = [one for one in everywhere if not told_here & {str(name) for name in _named(one)}]
+        for number, one in enumerate([*joint, *shared]):
+            own = number < len(joint)
+            place = f"{where}joint.{number}" if own else "joint"
+            found = self._joint(place, one, there, [name for part in together for name in part], own or not where)
+            if found is not None:
+                together.append(found.columns)
+                yield found
+        alone = [name for name in domains if not any(name in part for part in together)]
+        for name in alone:
+            given, place = local.get(name) or {}, f"{where}columns.{name}"
+            matrix = self.matrix(given.get("matrix", told["columns"][name].get("matrix")), len(there[name]))
+            if isinstance(matrix, str):
+                self.wrong(f"{place}.matrix", matrix)
+                continue
+            prior: list[float] | str | None = None
+            if given.get("prior") is not None:
+                # what occurs in a stratum may not occur in a part of it
+                prior = read_prior(given["prior"], len(there[name]), zeros=True)
+            elif name in priors:
+                prior = _among(there[name], domains[name], priors[name])
+            if isinstance(prior, str):
+                self.wrong(f"{place}.prior", prior)
+                continue
+            yield Attribute((name,), (there[name],), matrix, prior, not where or given.get("prior") is not None)
+
+    def _joint(
+        self, where: str, told: Any, there: Mapping[str, Domain], taken: Sequence[str], own: bool
+    ) -> Attribute | None:
+        names = told.get("columns") if isinstance(told, Mapping) else None
+        if (
+            not isinstance(names, list)
+            or len(names) < 2
+            or len(set(map(str, names))) < len(names)
+            or any(not isinstance(name, str) or name not in there or name in taken for name in names)
+        ):
+            self.wrong(f"{where}.columns", "are not columns that can be drawn together")
+            return None
+        values = tuple(there[name] for name in names)
+        size = math.prod(map(len, values))
+        rows = "rows" in told
+        matrix = self.matrix(told.get("rows" if rows else "matrix"), size, rows=rows)
+        if isinstance(matrix, str):
+            self.wrong(where, matrix)
+            return None
+        prior = None if told.get("prior") is None else read_prior(told["prior"], size, zeros=True)
+        if isinstance(prior, str):
+            self.wrong(f"{where}.prior", prior)
+            return None
+        return Attribute(tuple(names), values, matrix, prior, own)
+
+
+def _among(some: Domain, whole: Domain, prior: Sequence[float]) -> list[float]:
+    """Return the prior of a column among some of its values."""
+    shares = [prior[whole.place(value) or 0] for value in some.values]
+    total = sum(shares)
+    return [share / total for share in shares]
+
+
+def _named(joint: Any) -> Sequence[Any]:
+    """Return the columns that are said to be drawn together, if they are told."""
+    names = joint.get("columns") if isinstance(joint, Mapping) else None
+    return names if isinstance(names, list) else ()
+
+
+def _is_value(value: Any) -> bool:
+    return isinstance(value, str | int | float | None) and not isinstance(value, bool) and value == value
+
+
+def _is_cell(cell: Any, names: Sequence[str]) -> bool:
+    told = cell.get("cell") if isinstance(cell, Mapping) else None
+    return isinstance(told, Mapping) and set(told) <= set(names) and all(_is_value(value) for value in told.values())

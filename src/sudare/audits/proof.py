@@ -1,0 +1,325 @@
+"""The audit itself: open the release, number its classes, prove one promise after the other."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from sudare.audits.certificate_read import Told
+from sudare.audits.certificates import Found
+from sudare.audits.class_tables import build_classes
+from sudare.audits.closeness import t_closeness
+from sudare.audits.columns_read import open_file, open_release
+from sudare.audits.conclusion import conclude
+from sudare.audits.definitions import (
+    alpha_k_anonymity,
+    beta_likeness,
+    delta_disclosure,
+    k_anonymity,
+    km_anonymity,
+    l_diversity,
+    subjects_apart,
+)
+from sudare.audits.equivalence_classes import Classes
+from sudare.audits.hidden_values import (
+    APART,
+    GROUP,
+    SETS,
+    count_rows,
+    groups_of_l,
+    second_table,
+    sets_of_l,
+    told_in_groups,
+)
+from sudare.audits.randomized import (
+    ALPHA_GAMMA,
+    METHOD,
+    PK,
+    alpha_gamma,
+    look_at,
+    only_of_drawn_values,
+    pk_anonymity,
+)
+from sudare.audits.sources import NO_ROOM, Release
+from sudare.audits.uniqueness import (
+    look,
+    of_the_release,
+    parted,
+    read_along,
+)
+from sudare.audits.verdict import AuditReport, Guarantee
+from sudare.core.errors import (
+    AuditFailedError,
+    DataError,
+    Problem,
+)
+from sudare.policy import LDiversitySpec, Policy, UniquenessSpec
+
+DEFINITIONS: dict[str, Callable[[Classes, Any], Guarantee]] = {
+    "k-anonymity": k_anonymity,
+    "l-diversity": l_diversity,
+    "t-closeness": t_closeness,
+    "alpha-k-anonymity": alpha_k_anonymity,
+    "beta-likeness": beta_likeness,
+    "delta-disclosure": delta_disclosure,
+    "km-anonymity": km_anonymity,
+    PK: only_of_drawn_values,
+    ALPHA_GAMMA: only_of_drawn_values,
+    "uniqueness": of_the_release,
+}
+"""How each model of the policy is proven."""
+
+
+_TRUSTING = "statistics_propagation,compressed_materialization,join_filter_pushdown"
+"""What of DuckDB rests on the statistics in a file, which are claims of whoever wrote it: nothing here may."""
+
+
+def audit_release(
+    release: str | Path | Any,
+    policy: Policy,
+    *,
+    certificate: Mapping[str, Any] | None = None,
+    method: str | None = None,
+    other_policy: bool = False,
+    told: Told | None = None,
+    mechanism: Mapping[str, Any] | None = None,
+    scratch: Path | None = None,
+    memory: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> AuditReport:
+    """Prove every promise of a policy on a release, from the release alone.
+
+    ``release`` is the path of a CSV, Parquet or Arrow file, or an Arrow table. With a ``certificate`` the file
+    must also be the one it speaks of, and every figure the one that is found. ``method`` is what made it, if that is
+    not what the policy names; where it hides or draws values, that has to be proven otherwise. With ``other_policy`` it
+    may have been made under another policy. ``told`` is all of these in one. ``mechanism`` is how values were drawn,
+    where there is no certificate yet to tell it. The report says what holds and what does not; only a release that
+    cannot be read raises, as :class:`~sudare.core.errors.DataError`. What does not fit into memory, or into
+    ``memory`` bytes of it, goes to the folder ``scratch``, or to a temporary one. ``progress`` is told each step in
+    words.
+    """
+    told = (told or Told(certificate, method, other_policy)).about(policy)
+    room = _Room(scratch, memory, progress or (lambda _: None), time.perf_counter())
+    room.say("reading the release")
+    with in_its_own_way(told, policy):
+        maker = told.maker(policy)
+        policy, limits = parted(policy)
+        if maker in (SETS, APART):
+            return _hidden(release, policy, limits, told, mechanism, room)
+        if maker == METHOD:
+            return _randomized(release, policy, limits, told, mechanism, room)
+        return _classes(release, policy, limits, told, room)
+
+
+@dataclass(frozen=True)
+class _Room:
+    """Where an audit works, whom it tells, and when it began."""
+
+    scratch: Path | None
+    memory: int | None
+    say: Callable[[str], None]
+    started: float
+
+
+@contextmanager
+def in_its_own_way(told: Told, policy: Policy) -> Iterator[None]:
+    """Say more where a release cannot be proven, and its certificate names another method than it is proven by."""
+    try:
+        yield
+    except DataError as error:
+        other = told.method_problem(policy)
+        if other is None:
+            raise
+        raise AuditFailedError([other, *error.problems]) from None
+
+
+def _classes(
+    release: str | Path | Any, policy: Policy, limits: Sequence[UniquenessSpec], told: Told, room: _Room
+) -> AuditReport:
+    """Prove a release whose records are alike in classes."""
+    guarantees = []
+    with (
+        closing(open_release(release, policy)) as opened,
+        database(room.scratch, room.memory) as connection,
+        no_values_in_errors(opened.where),
+    ):
+        maker = told.maker(policy)
+        loaded = read_along(opened, policy, maker)
+        classes = build_classes(connection, opened, policy, beside=loaded)
+        for spec in policy.require:
+            room.say(f"proving {spec.model}")
+            guarantees.append(DEFINITIONS[spec.model](classes, spec))
+        if policy.counts_subjects and policy.release.subjects == "per-class":
+            guarantees.append(subjects_apart(classes))
+        room.say("counting what is unique")
+        unique = look(connection, opened, policy, limits, classes.rows, maker, classes, loaded)
+        guarantees += [*unique.guarantees, *columns_kept_back(opened, policy)]
+        shown = classes.shown() if told.has_figures_of(policy) else None
+        found = Found(classes.rows, guarantees, opened.sha256, classes.sizes(), warnings=unique.warnings, shown=shown)
+    return conclude(policy, told, found, classes=classes.count, problems=(), started=room.started)
+
+
+def _hidden(
+    release: str | Path | Any,
+    policy: Policy,
+    limits: Sequence[UniquenessSpec],
+    told: Told,
+    mechanism: Mapping[str, Any] | None,
+    room: _Room,
+) -> AuditReport:
+    """Prove a release that leaves quasi-identifiers as they are and hides sensitive values."""
+    maker = told.maker(policy)
+    asked = asked_of_sets(policy, maker)
+    shown = policy
+    if maker == APART:
+        left = {name: spec for name, spec in policy.columns.items() if spec.role != "sensitive"}
+        shown = policy.model_copy(update={"columns": left})
+    guarantees, seen, groups, problems = [], dict[str, set[str | None]](), None, list[Problem]()
+    drawn = told.mechanism() if mechanism is None else mechanism
+    with ExitStack() as open_files:
+        opened = open_files.enter_context(closing(open_release(release, shown)))
+        connection = open_files.enter_context(database(room.scratch, room.memory))
+        open_files.enter_context(no_values_in_errors(opened.where))
+        second = None
+        if maker == APART:
+            if opened.path is None:
+                raise DataError(
+                    Problem("release", "has a second table, which is found beside a file.", "audit the file.")
+                )
+            second = open_files.enter_context(closing(open_file(second_table(opened.path), policy)))
+        rows = count_rows(connection, opened)
+        if not rows:
+            raise DataError(Problem(opened.where, "has no rows, so there is nothing to prove anything about."))
+        for spec in asked:
+            room.say(f"proving {spec.model}")
+            if second is not None:
+                guarantees.append(groups_of_l(connection, opened, second, policy, spec))
+                groups, seen[spec.column] = told_in_groups(connection, second, spec.column)
+                continue
+            guarantee, seen[spec.column], doubts = sets_of_l(connection, opened, policy, spec, drawn)
+            guarantees.append(guarantee)
+            problems += doubts
+        opened.check_read(rows)
+        room.say("counting what is unique")
+        unique = look(connection, opened, policy, limits, rows, maker)
+        guarantees += unique.guarantees
+        guarantees += columns_kept_back(opened, policy, besides=(GROUP,) if second is not None else ())
+        beside = None if second is None else second.sha256
+        found = Found(
+            rows, guarantees, opened.sha256, seen=seen, warnings=unique.warnings, groups=groups, second_sha256=beside
+        )
+    return conclude(policy, told, found, classes=None, problems=problems, started=room.started)
+
+
+def asked_of_sets(policy: Policy, maker: str) -> list[LDiversitySpec]:
+    """Return what is promised of hidden values; raise if that is not all that the policy asks for."""
+    asked = [spec for spec in policy.require if isinstance(spec, LDiversitySpec) and spec.variant == "distinct"]
+    if len(asked) < len(policy.require):
+        what = f"{maker} proves l-diversity (variant: distinct) and nothing else: quasi-identifiers stay as they are."
+        raise DataError(Problem("require", what, "use another method for other promises."))
+    unheld = [name for name in policy.sensitive if name not in {spec.column for spec in asked}]
+    if unheld:
+        raise DataError(Problem("require", f"nothing is promised about column '{unheld[0]}', which is sensitive."))
+    return asked
+
+
+def _randomized(
+    release: str | Path | Any,
+    policy: Policy,
+    limits: Sequence[UniquenessSpec],
+    told: Told,
+    mechanism: Mapping[str, Any] | None,
+    room: _Room,
+) -> AuditReport:
+    """Prove a release whose quasi-identifiers and sensitive values were drawn at random."""
+    others = [spec.model for spec in policy.require if spec.model not in (PK, ALPHA_GAMMA)]
+    if others:
+        what = f"{METHOD} proves {PK} and {ALPHA_GAMMA} and nothing else; got {others[0]}."
+        raise DataError(Problem("require", what, "use another method for other promises."))
+    with (
+        closing(open_release(release, policy)) as opened,
+        database(room.scratch, room.memory) as connection,
+        no_values_in_errors(opened.where),
+    ):
+        drawn = look_at(connection, opened, policy, told.mechanism() if mechanism is None else mechanism)
+        guarantees = []
+        for spec in policy.require:
+            room.say(f"proving {spec.model}")
+            guarantees.append(pk_anonymity(drawn, policy, spec) if spec.model == PK else alpha_gamma(drawn, spec))
+        room.say("counting what is unique")
+        unique = look(connection, opened, policy, limits, drawn.rows, METHOD)
+        guarantees += [*unique.guarantees, *columns_kept_back(opened, policy)]
+        found = Found(drawn.rows, guarantees, opened.sha256, warnings=unique.warnings)
+    return conclude(policy, told, found, classes=None, problems=drawn.problems, started=room.started)
+
+
+@contextmanager
+def database(scratch: Path | None, memory: int | None) -> Iterator[Any]:
+    """Open an empty database in memory that reaches for nothing outside, and leaves nothing behind."""
+    with tempfile.TemporaryDirectory(prefix="sudare-audit-", dir=scratch) as folder:
+        config = {
+            "temp_directory": folder,
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "preserve_insertion_order": "false",
+        }
+        if memory is not None:
+            config["memory_limit"] = f"{memory}B"
+        connection = duckdb.connect(config=config)
+        try:
+            connection.execute("SET enable_progress_bar = false")
+            connection.execute("SET python_enable_replacements = false")
+            connection.execute(f"SET disabled_optimizers = '{_TRUSTING}'")
+            yield connection
+        finally:
+            connection.close()
+
+
+@contextmanager
+def no_values_in_errors(where: str) -> Iterator[None]:
+    """Keep DuckDB's own messages, which may quote cells, from leaving the audit."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise DataError(Problem(where, NO_ROOM, "give it more.")) from None
+    except duckdb.Error as error:
+        raise DataError(Problem(where, f"could not be audited ({type(error).__name__}).")) from None
+
+
+def columns_kept_back(release: Release, policy: Policy, besides: tuple[str, ...] = ()) -> list[Guarantee]:
+    """Show that no identifier is in the release, and no column that the policy does not name.
+
+    A subject that no promise counts is an identifier.
+    """
+    identifiers = policy.named("identifier")
+    found = [name for name in identifiers if name in release.names]
+    unnamed = [name for name in release.names if name not in policy.columns and name not in besides]
+    if policy.subject in release.names and not policy.counts_subjects:
+        found.append(str(policy.subject))
+    return [
+        Guarantee(
+            model="identifiers absent",
+            parameters={"columns": identifiers},
+            required=0,
+            achieved=len(found),
+            holds=not found,
+            offending_classes=len(found),
+            note=f"In the release: {', '.join(found)}." if found else "",
+        ),
+        Guarantee(
+            model="unnamed columns absent",
+            parameters={},
+            required=0,
+            achieved=len(unnamed),
+            holds=not unnamed,
+            offending_classes=len(unnamed),
+            note="The policy does not name them, so it says nothing about what they tell." if unnamed else "",
+        ),
+    ]

@@ -1,0 +1,505 @@
+"""Values that were drawn at random (PRAM): what is proven of such a release, and what rests on the mechanism.
+
+**Pk-anonymity** follows from the matrices. Let r be the product, over all attributes that are drawn, of the least
+ratio of the probabilities with which two truths show the same. Exchanging the records of two persons changes the
+likelihood by r² at least, and each of n - 1 others may be the partner: no record is anybody's with a probability of
+more than 1 / (1 + (n - 1) r²). Where some columns stay as they are, partners are only found in the same stratum.
+
+**P(alpha, gamma)** follows from a matrix and a prior (:mod:`sudare.audits.transitions`).
+
+A release does not show how it was drawn. What it does show is looked at:
+
+- every value is one of the domain;
+- no value is more or less frequent than the matrix allows, whatever the truth;
+- no two values of different attributes are together more or less often than their matrices allow, which draw apart:
+  columns that were left as they are show combinations that never occur;
+- where there is a prior: values are as frequent as prior and matrix lead to. A prior that is taken from a table is told
+  with three digits, so that each of its shares may be wrong by one part in a hundred.
+
+All this is looked at in each stratum, and in all of them together: what every stratum leads to is added up, and so are
+the counts. In small strata chance hides much; a prior that is wrong in the same direction in many shows in the sum. The
+prior of a whole column, where all strata draw it alike, is compared in the sum alone. Where strata have priors of their
+own, that of the whole column has to be their mean, weighed by the records.
+
+Counts are sums of independent draws whose variance V = n sum of pi(t) R[t, o] (1 - R[t, o]) is known. By Bernstein's
+inequality they are off by more than L / 3 + sqrt((L / 3)² + 2 L V) with a probability below 2 exp(-L). L is 18, so that
+this is 6 + 6 sqrt(1 + V), some six standard errors; or more, if there are so many counts that one of a million true
+releases would be refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from operator import add
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from sudare.audits.cells import is_list
+from sudare.audits.equivalence_classes import Classes
+from sudare.audits.hidden_values import as_text
+from sudare.audits.mechanism import METHOD as METHOD
+from sudare.audits.mechanism import (
+    Attribute,
+    Domain,
+    Mechanism,
+    needs_own_priors,
+    read_mechanism,
+)
+from sudare.audits.sources import Release
+from sudare.audits.spellings import merges, same_texts
+from sudare.audits.transitions import least_ratio
+from sudare.audits.verdict import Guarantee
+from sudare.core.errors import DataError, Problem
+from sudare.policy import TOLERANCE, ColumnSpec, Policy
+
+PK, ALPHA_GAMMA = "pk-anonymity", "alpha-gamma"
+BATCH = 1 << 16
+CERTAINTY = 18.0
+"""How unlikely a count is that is not believed, at least: below 2 exp(-18). It is some six standard errors off."""
+ALARMS = 1e-6
+"""How many of all true releases are refused at most."""
+MOST_PAIRS, MOST_CELLS = 100, 10_000
+"""Pairs of attributes that are compared, and combinations of values of each."""
+ROUNDED = 0.0102
+"""How far a share of a prior may be from the truth, in proportion, if all of them were told with three digits."""
+
+UNPROVEN = (
+    "is a promise of values that are drawn at random: it follows from how they were drawn, not from the rows alone."
+)
+IN_PK = (
+    "From the matrices of the certificate and the records of the file, each taken for another person's. That values "
+    "were drawn by these matrices rests on the method: what is far from them shows in a release, but a small "
+    "change of one cannot be found."
+)
+IN_BELIEFS = (
+    "From the matrix and the prior of the certificate, for this column on its own; values are as frequent in the file "
+    "as both lead to, within six standard errors. That they were drawn by this matrix rests on the method: a small "
+    "change of it cannot be found."
+)
+IN_WHOLE = (
+    "From the matrix and the prior of the certificate, which is that of the whole column: it is drawn alike in all "
+    "strata. Values are as frequent in the file, all strata together, as both lead to, within six standard errors. "
+    "That they were drawn by this matrix rests on the method: a small change of it cannot be found."
+)
+NO_PRIOR = "The certificate tells no prior of this column, so that nothing can be proven."
+NO_OWN_PRIOR = (
+    "In {:,} of {:,} strata the certificate tells no prior of this column: whoever knows somebody's stratum knows the "
+    "distribution there, and that of the whole column says nothing about it."
+)
+NEVER_SHOWN = (
+    "The prior of the certificate has values that the matrix never shows, so that it cannot be compared with the file."
+)
+OTHER_PRIOR = "The prior of the certificate is not the one of the policy."
+NOT_THEIR_MEAN = "The prior of the {} is not what those of the strata, or of joint columns, add up to."
+DOUBTED = "The release is not what the certificate tells of it."
+
+
+@dataclass
+class Drawn:
+    """A release whose values were drawn: the mechanism, and how many records there are in each stratum.
+
+    ``problems`` is what does not agree between the two. ``policy`` says what the strata are.
+    """
+
+    policy: Policy
+    mechanism: Mechanism
+    rows: int
+    sizes: dict[int, int]
+    problems: list[Problem] = field(default_factory=list)
+
+    def groups(self) -> Iterator[tuple[int, list[Attribute]]]:
+        """Give the number of records of each stratum of the release, and what is drawn in it."""
+        for group, size in self.sizes.items():
+            yield size, self.mechanism.groups[group]
+
+
+def only_of_drawn_values(classes: Classes, spec: Any) -> Guarantee:
+    """Refuse to prove a promise of drawn values on a release that nobody says was drawn."""
+    raise DataError(Problem(spec.model, UNPROVEN, f"audit a release that was made by {METHOD}, with its certificate."))
+
+
+def look_at(connection: Any, release: Release, policy: Policy, told: Mapping[str, Any] | None) -> Drawn:
+    """Read a release, and compare it with what is told of the mechanism; raise if nothing is told of it."""
+    if not isinstance(told, Mapping) or not told:
+        what = "cannot be proven without the certificate, which tells how values were drawn."
+        raise DataError(Problem(release.where, what, "keep the certificate beside the release."))
+    mechanism = read_mechanism(told, policy)
+    names = [*policy.quasi, *policy.sensitive]
+    names += [name for name in mechanism.strata if name not in names]
+    absent = [name for name in names if name not in release.names]
+    if absent:
+        raise DataError(Problem(absent[0], "is not a column of the release."))
+    with release.reading():
+        source = release.source(connection, names, again=True)
+        [(rows,)] = connection.execute(f"SELECT count(*) FROM {source}").fetchall()
+        if not rows:
+            raise DataError(Problem(release.where, "has no rows, so there is nothing to prove anything about."))
+        found = Drawn(policy, mechanism, rows, {}, list(mechanism.problems))
+        if not found.problems:
+            reader = _Reader(connection, release, source, mechanism)
+            reader.outside(found)
+            if not found.problems:
+                found.sizes = {group or 0: some.total() for group, some in reader.tally(()).items()}
+                _compare(reader, found)
+            if not found.problems:
+                _compare_pairs(reader, found)
+    release.check_read(rows)
+    return found
+
+
+def pk_anonymity(found: Drawn, policy: Policy, spec: Any) -> Guarantee:
+    """No record is anybody's with a probability of more than 1/k."""
+    figures = [
+        1 + (size - 1) * math.prod(least_ratio(attribute.matrix) for attribute in attributes) ** 2
+        for size, attributes in ([] if found.problems else found.groups())
+    ]
+    short = sum(figure < spec.k * (1 - TOLERANCE) for figure in figures)
+    least = min(figures, default=None)
+    note, holds = IN_PK, bool(figures) and not short
+    if found.problems:
+        note, holds = DOUBTED, False
+    elif policy.release.order == "keep":
+        note, holds = "Records are in the order of the source, by which whoever knows it connects them.", False
+    return Guarantee(spec.model, spec.parameters(), spec.k, least, holds, short, note)
+
+
+def alpha_gamma(found: Drawn, spec: Any) -> Guarantee:
+    """On average, nobody's value is believed more than alpha, and no value less than gamma, of anybody."""
+    required = {name: limit for name in ("alpha", "gamma") if (limit := getattr(spec, name, None)) is not None}
+    if found.problems:
+        return Guarantee(spec.model, spec.parameters(), required, None, False, 0, DOUBTED)
+    cells = [
+        (size, next((one for one in attributes if spec.column in one.columns), None))
+        for size, attributes in found.groups()
+    ]
+    limited = [(size, one) for size, one in cells if one is not None and one.prior is not None]
+    if not limited or (len(limited) < len(cells) and not found.mechanism.strata):
+        return Guarantee(spec.model, spec.parameters(), required, None, False, 1, NO_PRIOR)
+    unfounded = _unfounded(found, spec, len(cells), limited)
+    if unfounded is not None:
+        note, strata = unfounded
+        return Guarantee(spec.model, spec.parameters(), required, None, False, strata, note)
+    if limited[0][1].own_prior:
+        note, figures = IN_BELIEFS, [_believed(attribute, spec.column) for _, attribute in limited]
+    else:  # all are alike, and a large matrix takes its time
+        note, figures = IN_WHOLE, [_believed(limited[0][1], spec.column)] * len(limited)
+    short = sum(
+        alpha > required.get("alpha", 1) + TOLERANCE or gamma < required.get("gamma", 0) - TOLERANCE
+        for alpha, gamma in figures
+    )
+    worst = {"alpha": max(alpha for alpha, _ in figures), "gamma": min(gamma for _, gamma in figures)}
+    achieved = {name: worst[name] for name in required}
+    return Guarantee(spec.model, spec.parameters(), required, achieved, not short, short, note)
+
+
+def _unfounded(
+    found: Drawn, spec: Any, strata: int, limited: Sequence[tuple[int, Attribute]]
+) -> tuple[str, int] | None:
+    """Tell why nothing follows from the priors of a column, and in how many strata; None if they are sound.
+
+    What they say of each stratum was compared with the file before; here they are compared with one another. So the
+    prior of a whole column, or of the policy, is compared with the file wherever there is one.
+    """
+    own = [attribute for _, attribute in limited if attribute.own_prior]
+    if len(own) < strata and not _shared(found, [attribute for _, attribute in limited]):
+        return NO_OWN_PRIOR.format(strata - len(own), strata), strata - len(own)
+    never = sum(
+        any(share > 0 and not high for share, (_, high) in zip(one.prior or (), one.matrix.spans(), strict=True))
+        for _, one in limited
+    )
+    if never:
+        # such a prior may lead to what the file shows, and be as wrong as one likes
+        return NEVER_SHOWN, never
+    domain, whole = found.mechanism.domains[spec.column], found.mechanism.priors.get(spec.column)
+    told = getattr(spec, "prior", None)
+    asked = _by_place(told, domain, found.policy.columns[spec.column]) if told else None
+    if told and (asked is None or (whole is not None and not _near(asked, whole, TOLERANCE, 0))):
+        return OTHER_PRIOR, 1
+    mean = [0.0] * len(domain)
+    for size, attribute in limited:
+        places = [domain.place(value) or 0 for value in attribute.values[attribute.columns.index(spec.column)].values]
+        for part, share in zip(attribute.parts(spec.column), attribute.prior or (), strict=True):
+            mean[places[part]] += share * size / found.rows
+    for prior, what in ((whole, "whole column"), (asked, "policy")):
+        # both were told with three digits
+        if prior is not None and not _near(prior, mean, TOLERANCE, 2 * ROUNDED):
+            return NOT_THEIR_MEAN.format(what), 1
+    return None
+
+
+def _shared(found: Drawn, attributes: Sequence[Attribute]) -> bool:
+    """Say whether the prior of all records is the one that counts: each stratum draws the same, in the same way."""
+    first = attributes[0]
+    return (
+        len(attributes) == len(found.sizes)
+        and all(not one.own_prior and one.columns == first.columns and one.alike(first) for one in attributes)
+        and not needs_own_priors(found.policy, found.mechanism.strata, first.columns)
+    )
+
+
+def _believed(attribute: Attribute, column: str) -> tuple[float, float]:
+    """Return what is believed most and least of a column.
+
+    Where it is drawn together with others, the truth is a combination, and what is believed of a value is the sum over
+    all combinations with it. What nobody has is no truth, and no value that could be believed.
+    """
+    prior = attribute.prior or ()
+    if len(attribute.columns) == 1:
+        return attribute.matrix.beliefs(prior)
+    return attribute.matrix.full().beliefs(prior, attribute.parts(column))
+
+
+def _by_place(told: Mapping[Any, float], values: Domain, spec: ColumnSpec) -> list[float] | None:
+    """Return a prior of the policy, by value, in the order of the certificate; None if it is of other values."""
+    known = [value for value in values.values if isinstance(value, str)] if merges(spec) else []
+    spelled = {same: value for value, same in same_texts(known, spec).items()}
+
+    def place(word: Any) -> int | None:
+        if word in ("", None):
+            return values.place(None)
+        found = values.place(word)
+        if found is not None or not known:
+            return found
+        same = same_texts([str(word)], spec)[str(word)]
+        return values.place(None if same is None else spelled.get(same, word))
+
+    shares = {place(value): share for value, share in told.items()}
+    if None in shares or len(shares) < len(told) or len(shares) != len(values):
+        return None
+    return [shares[place] for place in range(len(values))]
+
+
+def _near(one: Sequence[float], two: Sequence[float], off: float, in_proportion: float) -> bool:
+    return all(abs(a - b) <= off + in_proportion * max(a, b) for a, b in zip(one, two, strict=True))
+
+
+# ---- the file
+
+
+class _Reader:
+    """Counts what the columns of a release show."""
+
+    def __init__(self, connection: Any, release: Release, source: str, mechanism: Mechanism) -> None:
+        self.connection, self.release, self.source = connection, release, source
+        self.mechanism = mechanism
+
+    def outside(self, found: Drawn) -> None:
+        """Note values that are in no domain, and strata that nothing is told of."""
+        for name, domain in self.mechanism.domains.items():
+            cells, counts = self._read([name], {name: domain})
+            strange = [n for cell, n in zip(cells, counts, strict=True) if domain.place(cell[0]) is None]
+            if strange:
+                what = (
+                    f"shows {len(strange):,} values, in {sum(strange):,} records, that the certificate does not know."
+                )
+                found.problems.append(Problem(f"column '{name}'", what))
+        if not found.problems and None in self.tally(()):
+            what = "does not have all strata of the release."
+            found.problems.append(Problem("mechanism.strata.cells", what))
+
+    def tally(self, columns: Sequence[str]) -> dict[int | None, Counter[tuple[Any, ...]]]:
+        """Return how often the columns show what, in each stratum; None is that of which nothing is told."""
+        strata = self.mechanism.strata
+        names = [*strata, *columns]
+        if not names:
+            [(rows,)] = self.connection.execute(f"SELECT count(*) FROM {self.source}").fetchall()
+            return {0: Counter({(): rows})}
+        cells, counts = self._read(names, {**self.mechanism.domains, **self.mechanism.keys})
+        tallies: dict[int | None, Counter[tuple[Any, ...]]] = {}
+        for cell, n in zip(cells, counts, strict=True):
+            group = self.mechanism.group(cell[: len(strata)])
+            tallies.setdefault(group, Counter())[cell[len(strata) :]] += n
+        return tallies
+
+    def _read(self, names: Sequence[str], domains: Mapping[str, Domain]) -> tuple[list[tuple[Any, ...]], list[int]]:
+        """Return the combinations that some columns show, and how many records show each."""
+        places = [self.release.names.index(name) for name in names]
+        kinds = [_plain(self.release.types[place]) for place in places]
+        for name, kind in zip(names, kinds, strict=True):
+            if is_list(kind):
+                raise DataError(Problem(f"column '{name}'", "holds lists, and not single values."))
+        # DuckDB takes durations for calendar intervals, which Arrow cannot compare
+        cells = [f"epoch_us(c{p})" if pa.types.is_duration(k) else f"c{p}" for p, k in zip(places, kinds, strict=True)]
+        chosen = ", ".join(f"{cell} AS v{number}" for number, cell in enumerate(cells))
+        query = f"SELECT {chosen}, count(*) AS n FROM {self.source} GROUP BY ALL"
+        table = self.connection.sql(query).to_arrow_reader(BATCH).read_all()
+        lists = [
+            _cells(table.column(number).combine_chunks(), kind, domains[name].numbers)
+            for number, (name, kind) in enumerate(zip(names, kinds, strict=True))
+        ]
+        return list(zip(*lists, strict=True)), table.column(len(names)).to_pylist()
+
+
+def _plain(kind: Any) -> Any:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _cells(values: Any, kind: Any, numbers: bool) -> list[Any]:
+    """Return cells as numbers where the domain has them, else as the text that they have in the release."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if numbers and (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        return [None if value != value else value for value in values.to_pylist()]  # not a number: missing
+    cells: list[Any] = as_text(values, kind).to_pylist()
+    return cells
+
+
+# ---- what is shown, against what is told
+
+
+class _Shown(NamedTuple):
+    """How often a value is shown, and how often it may be: between two means, or at one; each with its variance.
+
+    ``rounded`` is how far the mean by the prior may be off, since the prior was told with few digits.
+    """
+
+    seen: float
+    low: float
+    low_variance: float
+    high: float
+    high_variance: float
+    mean: float
+    variance: float
+    rounded: float
+
+    def plus(self, other: _Shown) -> _Shown:
+        """Add what another stratum shows, which was drawn independently."""
+        return _Shown._make(map(add, self, other))
+
+
+def _compare(reader: _Reader, found: Drawn) -> None:
+    """Note attributes that show values more or less often than their matrix, and their prior, lead to."""
+    columns = {attribute.columns for attributes in found.mechanism.groups for attribute in attributes}
+    certainty = _certainty(found)
+    for names in sorted(columns):
+        off: Counter[str] = Counter()
+        attributes: list[Attribute] = []
+        together: dict[int, _Shown] = {}
+        for group, shown in reader.tally(names).items():
+            attribute = next((one for one in found.mechanism.groups[group or 0] if one.columns == names), None)
+            if attribute is None:
+                continue  # drawn otherwise in this stratum
+            counts = [0] * math.prod(map(len, attribute.values))
+            for cells, n in shown.items():
+                place = attribute.place(cells)
+                if place is None:
+                    off["that do not occur in their stratum"] += 1
+                else:
+                    counts[place] += n
+            there = _led_to(attribute, counts)
+            off.update(_unlikely(there, attribute.prior is not None and attribute.own_prior, certainty))
+            attributes.append(attribute)
+            for place, one in zip(attribute.among(found.mechanism.domains), there, strict=True):
+                together[place] = together[place].plus(one) if place in together else one
+        if found.mechanism.strata and not off:
+            off.update(_unlikely(list(together.values()), _lead_to_the_sum(found, attributes), certainty))
+        for what, number in off.items():
+            where = " and ".join(names)
+            found.problems.append(Problem(f"column '{where}'", f"shows {number:,} values {what}."))
+
+
+def _compare_pairs(reader: _Reader, found: Drawn) -> None:
+    """Note pairs of attributes that show two values together more or less often than their matrices allow."""
+    names = sorted({attribute.columns for attributes in found.mechanism.groups for attribute in attributes})
+    pairs = list(combinations(names, 2))[:MOST_PAIRS]
+    certainty = math.log(2 * MOST_PAIRS * MOST_CELLS * max(len(found.sizes), 1) / ALARMS)
+    for one, other in pairs:
+        odd = 0
+        for group, shown in reader.tally((*one, *other)).items():
+            both = [
+                next((each for each in found.mechanism.groups[group or 0] if each.columns == columns), None)
+                for columns in (one, other)
+            ]
+            if both[0] is not None and both[1] is not None:
+                odd += _odd_cells(both[0], both[1], shown, certainty)
+        if odd:
+            where = " and ".join((*one, *other))
+            what = f"show {odd:,} combinations more or less often than the matrices of the certificate allow."
+            found.problems.append(Problem(f"columns '{where}'", what))
+
+
+def _odd_cells(one: Attribute, other: Attribute, shown: Counter[tuple[Any, ...]], certainty: float) -> int:
+    """Count combinations of two attributes that are shown more or less often than is believable, in one stratum."""
+    first, second = one.matrix.spans(), other.matrix.spans()
+    if len(first) * len(second) > MOST_CELLS:
+        return 0
+    counts: Counter[tuple[int | None, int | None]] = Counter()
+    for cells, n in shown.items():
+        counts[one.place(cells[: len(one.columns)]), other.place(cells[len(one.columns) :])] += n
+    rows, odd = shown.total(), 0
+    for a, (low_a, high_a) in enumerate(first):
+        for b, (low_b, high_b) in enumerate(second):
+            low, high, seen = low_a * low_b, high_a * high_b, counts[a, b]
+            odd += seen < rows * low - _room(rows * low * (1 - low), certainty) or seen > rows * high + _room(
+                rows * high * (1 - high), certainty
+            )
+    return odd
+
+
+def _lead_to_the_sum(found: Drawn, attributes: Sequence[Attribute]) -> bool:
+    """Say whether the priors of strata lead to what all of them show together.
+
+    Those of their own do. That of the whole column leads to nothing in one stratum, and to the sum only where all of
+    them draw alike.
+    """
+    if any(attribute.prior is None for attribute in attributes):
+        return False
+    if all(attribute.own_prior for attribute in attributes):
+        return True
+    return len(attributes) == len(found.sizes) and all(
+        not one.own_prior and one.alike(attributes[0]) for one in attributes
+    )
+
+
+def _led_to(attribute: Attribute, counts: Sequence[int]) -> list[_Shown]:
+    """Return what matrix and prior lead to in a stratum with these counts."""
+    rows, spans, nothing = sum(counts), attribute.matrix.spans(), [0.0] * len(counts)
+    means, variances, rounded = nothing, nothing, nothing
+    if attribute.prior is not None:
+        means, variances = attribute.matrix.shown(attribute.prior), attribute.matrix.variances(attribute.prior)
+        rounded = [ROUNDED * (mean - low) for mean, (low, _) in zip(means, spans, strict=True)]
+    return [
+        _Shown(
+            seen,
+            rows * low,
+            rows * low * (1 - low),
+            rows * high,
+            rows * high * (1 - high),
+            rows * mean,
+            rows * variance,
+            rows * off,
+        )
+        for seen, (low, high), mean, variance, off in zip(counts, spans, means, variances, rounded, strict=True)
+    ]
+
+
+def _unlikely(shown: Sequence[_Shown], by_prior: bool, certainty: float) -> Iterator[str]:
+    """Tell, for each value that is shown more or less often than is believable, why it is not."""
+    for one in shown:
+        if one.seen and not one.high:
+            yield "that the matrix of the certificate never shows"
+        elif one.seen < one.low - _room(one.low_variance, certainty) or one.seen > one.high + _room(
+            one.high_variance, certainty
+        ):
+            yield "more or less often than the matrix of the certificate allows"
+        elif by_prior and abs(one.seen - one.mean) > _room(one.variance, certainty) + one.rounded:
+            yield "not as often as the prior and the matrix of the certificate lead to"
+
+
+def _certainty(found: Drawn) -> float:
+    """Return how unlikely a count has to be so that hardly any true release is refused: each has many of them."""
+    sizes = [math.prod(map(len, one.values)) for _, attributes in found.groups() for one in attributes]
+    # each value is looked at in its stratum and in all together, from both sides, by its matrix and by its prior
+    looks = 2 * 4 * sum(sizes)
+    return max(CERTAINTY, math.log(looks / ALARMS))
+
+
+def _room(variance: float, certainty: float) -> float:
+    """Return how far a sum of independent draws may be off."""
+    third = certainty / 3
+    return third + math.sqrt(third * third + 2 * certainty * max(variance, 0.0))

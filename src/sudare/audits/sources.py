@@ -1,0 +1,354 @@
+"""How the columns of a release come to DuckDB, each under its position, and what shows that they were read right.
+
+Column names of the data never reach SQL: a column is known there by its position, as ``c0``, ``c1``, ..., so
+no name can collide, be quoted wrongly or be folded into another by case.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sudare.audits import payload
+from sudare.audits.canonical_text import HINT, IrregularError
+from sudare.audits.cells import is_list, is_text
+from sudare.audits.formulas import value_of
+from sudare.audits.payload import PayloadError
+from sudare.audits.second_look import SecondLook
+from sudare.core.errors import DataError, Problem
+
+_SAME_TYPES = {
+    pa.bool_(): "BOOLEAN",
+    pa.int8(): "TINYINT",
+    pa.int16(): "SMALLINT",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+    pa.uint8(): "UTINYINT",
+    pa.uint16(): "USMALLINT",
+    pa.uint32(): "UINTEGER",
+    pa.uint64(): "UBIGINT",
+    pa.float32(): "FLOAT",
+    pa.float64(): "DOUBLE",
+    pa.date32(): "DATE",
+    pa.timestamp("us"): "TIMESTAMP",
+    pa.timestamp("ns"): "TIMESTAMP_NS",
+}
+
+
+class Alone(NamedTuple):
+    """Groups by some columns: how many ``different`` ones there are, and how many ``records`` are in those that count.
+
+    Which ones count is said where they are asked for: those of one record, or those with one value of another column.
+    """
+
+    different: int
+    records: int
+
+
+Single = Callable[[Sequence[Sequence[str]], str | None, Sequence[str]], list[Alone]]
+"""Counts, for each of some sets of columns, the groups that they make, and the records that are alone in one.
+
+Told another column, a group counts if all of its records have one value there. Told columns as well within which that
+is to be, it counts if it is so in every part of the group that agrees in them.
+"""
+
+Rare = Callable[[str, int, str | None, Sequence[str]], int]
+"""Counts the values of a column that fewer records show than a number says; a missing cell is no value.
+
+Told another column, values are counted that go with fewer different cells of it; told columns as well within which
+cells of it mean something, with fewer that differ in it or in one of them.
+"""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A release that is kept where it can be counted but not read as a file, such as a table of a database.
+
+    ``count`` is told names of columns, and returns what occurs in them, each combination in one row, with how many rows
+    of the release it stands for in a last column. The counting is the keeper's; what follows from it is proven here.
+    """
+
+    where: str
+    names: tuple[str, ...]
+    types: tuple[Any, ...]
+    count: Callable[[Sequence[str]], Any]
+    digest: Callable[[], str] | None = None
+    """Returns the digest of the columns that promises are about, where the keeper has added it up already."""
+    single: Single | None = None
+    """Counts what is unique, where that can be asked for."""
+    rare: Rare | None = None
+    """Counts rare values, where that can be asked for."""
+
+
+NO_ROOM = "needs more memory, or more room for temporary files, than the audit has."
+"""What is said where DuckDB runs out of either."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release that has been opened: its columns, their types, and a way to hand some of them to DuckDB."""
+
+    where: str
+    names: tuple[str, ...]
+    types: tuple[Any, ...]
+    path: Path | None = None
+    delimiter: str | None = None
+    table: Any = None
+    look: SecondLook | None = field(default=None, repr=False)
+    said_rows: int | None = None
+    count: Callable[[Sequence[str]], Any] | None = None
+    proven: tuple[str, ...] = ()
+    added: Callable[[], str] | None = None
+    single: Single | None = None
+    rare: Rare | None = None
+    formulas: str = "keep"
+
+    @property
+    def sha256(self) -> str | None:
+        """The digest of the file, or of the counts of a release that is kept elsewhere; None for a table in memory."""
+        if self.added is not None:
+            return self.added()
+        if self.count is not None:
+            return self._digest_of_counts()
+        return None if self.look is None else self.look.digest()
+
+    @property
+    def slow(self) -> bool:
+        """Whether it takes long to read, so that nobody should do so twice: text does."""
+        return self.delimiter is not None
+
+    def source(
+        self, connection: Any, names: Iterable[str], *, again: bool, beside: Mapping[str, str] | None = None
+    ) -> str:
+        """Return what to select the named columns from; each is called ``c`` and its position.
+
+        With ``again`` it can be read more than once. Where the release is ``slow`` to read, it also has the columns
+        ``beside``, made of any others by SQL.
+        """
+        positions = sorted({self.names.index(name) for name in names})
+        if self.count is not None:
+            return self._counted_source(connection, positions)
+        if self.table is not None:
+            chosen = self.table.select(positions).rename_columns([f"c{position}" for position in positions])
+            connection.register("source", chosen)
+            return "source"
+        columns = ", ".join([
+            *(f"c{position}" for position in positions), *(f"{sql} AS {name}" for name, sql in (beside or {}).items())
+        ])  # fmt: skip
+        if self.delimiter is not None:
+            source = self._csv_source(self.delimiter)
+        elif self._read_alike(connection, positions):
+            return self._parquet_source()
+        else:
+            connection.register("stream", self._parquet_reader(positions))
+            source = "stream"
+        if again or beside:
+            connection.execute(f"CREATE TEMP TABLE source AS SELECT {columns} FROM {source}")
+            source = "source"
+        return source
+
+    def _counted_source(self, connection: Any, positions: Sequence[int]) -> str:
+        """Return rows made of counts again, as many as were counted."""
+        columns = [f"c{position}" for position in positions]
+        name = self._counted(connection, positions)
+        return f"(SELECT {', '.join(columns)} FROM (SELECT *, unnest(range(counted_rows)) FROM {name}))"
+
+    def _counted(self, connection: Any, positions: Sequence[int]) -> str:
+        assert self.count is not None
+        columns = [f"c{position}" for position in positions]
+        counted = self.count([self.names[position] for position in positions])
+        name = "counted_" + "_".join(columns)
+        connection.register(name, counted.rename_columns([*columns, "counted_rows"]))
+        return name
+
+    def ways(self, connection: Any, names: Iterable[str], source: str) -> tuple[str, str]:
+        """Return what to count the rows of ``source`` from by the named columns, and how they are counted.
+
+        Where they were counted elsewhere, these counts are added up, and no rows are made of them.
+        """
+        if self.count is None:
+            return source, "count(*)"
+        return self._counted(connection, sorted({self.names.index(name) for name in names})), "sum(counted_rows)"
+
+    def _digest_of_counts(self) -> str:
+        """Return a digest of the columns that promises are about, whatever the order of the rows.
+
+        The rows of a table have no order, so their digests are added up, each as often as it was counted.
+        """
+        assert self.count is not None
+        names = [name for name in self.names if name in self.proven]
+        with duckdb.connect() as connection:
+            return digest_of(names, sums_of_lines(connection, self.count(names)))
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Turn whatever a reader raises within into a DataError that quotes nothing of the data."""
+        with readable(self.where):
+            try:
+                yield
+            except duckdb.Error:
+                if self.look is not None:
+                    self.look.records()  # what is wrong with the text says more than what DuckDB stumbles over in it
+                raise
+
+    def check_read(self, rows: int) -> None:
+        """Raise if a second reader finds other rows, or if the file is no longer the one whose digest was taken.
+
+        The second reader of text takes nothing but the canonical form (:mod:`sudare.audits.canonical_text`).
+        """
+        if self.look is None:
+            return
+        with readable(self.where):
+            counted = self.look.records() if self.delimiter is not None else self.said_rows
+            self.look.nothing_else()
+            if not self.look.unchanged():
+                raise DataError(Problem(self.where, "changed while it was read.", "audit it again."))
+        if counted not in (rows, None):
+            hint = "check its quotes and line ends." if self.delimiter is not None else ""
+            raise DataError(Problem(self.where, "is ambiguous: two readers find different rows in it.", hint))
+
+    def close(self) -> None:
+        """Stop whatever still reads the file."""
+        if self.look is not None:
+            self.look.close()
+
+    def _read_alike(self, connection: Any, positions: Sequence[int]) -> bool:
+        """Whether DuckDB's own reader of Parquet, which is the quicker, takes the columns for what Arrow's does."""
+        described = connection.execute(f"DESCRIBE FROM {self._parquet_call()}").fetchall()
+        return len(described) == len(self.names) and all(
+            described[position][1] == _duckdb_type(self.types[position]) for position in positions
+        )
+
+    def _parquet_source(self) -> str:
+        columns = ", ".join(f"c{position}" for position in range(len(self.names)))
+        return f"(FROM {self._parquet_call()} AS file({columns}))"
+
+    def _parquet_call(self) -> str:
+        # A folder named like ``year=2020`` is no column.
+        return f"read_parquet({self._file()}, hive_partitioning = false)"
+
+    def _parquet_reader(self, positions: list[int]) -> Any:
+        """Return the columns as a stream of batches."""
+        file = pq.ParquetFile(self.path)
+        types = file.schema_arrow.types
+        schema = pa.schema([pa.field(f"c{position}", types[position]) for position in positions])
+        names = [self.names[position] for position in positions]
+        # Arrow takes a dot in a name for the path of a nested column; then all columns are read
+        wanted = None if any("." in name for name in self.names) else names
+        places = positions if wanted is None else range(len(positions))
+        batches = (
+            pa.RecordBatch.from_arrays([batch.column(place) for place in places], schema=schema)
+            for batch in (_in_order(batch, wanted) for batch in file.iter_batches(columns=wanted))
+        )
+        return pa.RecordBatchReader.from_batches(schema, batches)
+
+    def _csv_source(self, delimiter: str) -> str:
+        columns = ", ".join(f"'c{position}': 'VARCHAR'" for position in range(len(self.names)))
+        cells = [f"c{position}" for position in range(len(self.names))]
+        values = ", ".join(f"{value_of(cell, self.formulas)} AS {cell}" for cell in cells)
+        # Strict: a quote that is never closed would otherwise swallow the rest of the file as one cell.
+        return (
+            f"(SELECT {values} FROM read_csv({self._file()}, delim = {_literal(delimiter)}, quote = '\"',"
+            f" escape = '\"', header = true, columns = {{{columns}}}, auto_detect = false, nullstr = '',"
+            " strict_mode = true, compression = 'none'))"
+        )
+
+    def _file(self) -> str:
+        return _literal(_no_glob(str(self.path.absolute() if self.path else "")))
+
+
+def _in_order(batch: Any, names: Sequence[str] | None) -> Any:
+    return batch if names is None else batch.select(list(names))
+
+
+def _duckdb_type(kind: Any) -> str | None:
+    """Return as what DuckDB reads an Arrow type from Parquet, or None where the two may disagree about values."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if is_text(kind):
+        return "VARCHAR"
+    if is_list(kind):
+        inner = _duckdb_type(kind.value_type)
+        return None if inner is None else f"{inner}[]"
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision},{kind.scale})"
+    return _SAME_TYPES.get(kind)
+
+
+Sums = tuple[int, int, int]
+"""The digests of rows, added up: the lower and the upper half of their bits, and how many there are."""
+
+
+def sums_of_lines(connection: Any, counted: Any) -> Sums:
+    """Return the sums of the digests of rows that were counted; the last column says how often there is each."""
+    cells = [f"c{at}" for at in range(counted.num_columns - 1)]
+    connection.register("lines", counted.rename_columns([*cells, "many"]))
+    halves = ", ".join(f"sum(CAST(md5_number_{half}(line) AS HUGEINT) * many)" for half in ("lower", "upper"))
+    # each cell with its length: their texts alone could be read in several ways
+    texts = [f"CAST({cell} AS VARCHAR)" for cell in cells]
+    parts = [f"coalesce(concat(strlen({text}), ':', {text}), '-')" for text in texts]
+    line = f"concat({', '.join(parts)})" if cells else "''"
+    [found] = connection.execute(f"SELECT {halves}, sum(many) FROM (SELECT {line} AS line, many FROM lines)").fetchall()
+    connection.unregister("lines")
+    return found[0] or 0, found[1] or 0, found[2] or 0
+
+
+def digest_of(names: Sequence[str], sums: Sums) -> str:
+    """Return the digest of some columns, from the sums over all rows."""
+    return hashlib.sha256(repr((list(names), [sums])).encode()).hexdigest()
+
+
+@contextmanager
+def readable(where: str) -> Iterator[None]:
+    """Turn whatever a reader raises into a DataError that quotes nothing of the data."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError(Problem(where, "there is no such file.")) from None
+    except UnicodeDecodeError:
+        raise DataError(Problem(where, "is not UTF-8 text.", "releases are written in UTF-8.")) from None
+    except IrregularError as error:
+        raise DataError(Problem(where, f"{error}.", HINT)) from None
+    except PayloadError as error:
+        raise DataError(Problem(where, f"{error}.", payload.HINT)) from None
+    except duckdb.OutOfMemoryException:
+        raise DataError(Problem(where, NO_ROOM, "give it more.")) from None
+    except duckdb.Error as error:
+        raise DataError(Problem(where, _csv_fault(str(error)))) from None
+    except pa.ArrowException:
+        raise DataError(
+            Problem(where, "cannot be read: the file is damaged or not of the format it is named after.")
+        ) from None
+    except OSError as error:
+        raise DataError(Problem(where, f"cannot be read: {error.strerror or 'the file is damaged'}.")) from None
+
+
+def _csv_fault(message: str) -> str:
+    """Say what was wrong with a file in our own words; of DuckDB's only the line number is kept."""
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    place = f" in line {line.group(1)}" if line else ""
+    if "Expected Number of Columns" in message:
+        return f"the number of fields{place} is not that of the header."
+    if "unterminated quote" in message:
+        return f"a quote{place} is not closed, or is followed by more text."
+    if "Unsupported Internal Arrow Type" in message:
+        return "has a column of a type that cannot be audited."
+    return f"cannot be read{place}: the file is damaged or not of the format it is named after."
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _no_glob(path: str) -> str:
+    """Keep DuckDB from reading a name such as ``a*.csv`` as a pattern."""
+    return re.sub(r"([*?\[])", r"[\1]", path)

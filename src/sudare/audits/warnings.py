@@ -1,0 +1,138 @@
+"""What the audit warns of, in words: shares of records that columns single out, classes of one value, rare values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sudare.audits.verdict import AuditWarning
+
+RELEASED, INSENSITIVE, COLUMN, NEARLY, COMBINATION, ALIKE, RARE = (
+    "unique-released", "unique-insensitive", "unique-column", "nearly-unique-column", "unique-combination",
+    "homogeneous", "rare-values",
+)  # fmt: skip
+"""The kinds of warnings, in the order in which they are told."""
+COUNTED = (RELEASED, INSENSITIVE, COLUMN, NEARLY, ALIKE, RARE)
+"""Those whose figures are counted, and never estimated."""
+HALF = 0.5
+"""A column that singles out such a share of the records is all but an identifier."""
+WORTH, MORE = 0.01, 0.05
+"""A combination is told if it singles out such a share, and so much more than any part of it."""
+LISTED = 5
+"""So many combinations are told."""
+
+
+def about_columns(
+    quasi: Sequence[str],
+    plain: Sequence[str],
+    shares: Mapping[tuple[str, ...], float],
+    few: float,
+    *,
+    bounds: bool = False,
+) -> list[AuditWarning]:
+    """Tell what all columns single out that a stranger may know, the insensitive ones alone, and each of these.
+
+    ``bounds`` says that shares are upper bounds. Where the release numbers people within their classes, records that
+    look alike in different classes may be one person's or several.
+    """
+    known, found = (*quasi, *plain), []
+    if shares[known]:
+        what = "quasi-identifiers" if not plain else "insensitive columns" if not quasi else ""
+        by = f"{what} together" if what else "quasi-identifiers and insensitive columns together"
+        text = (
+            f"{shown_share(shares[known], bounds)} of the records are unique by {by}: "
+            "who knows these of a person finds the record."
+        )
+        found.append(_warning(RELEASED, text, known, shares[known]))
+    if quasi and plain and shares[tuple(plain)]:
+        text = f"{shown_share(shares[tuple(plain)], bounds)} of the records are unique by insensitive columns alone."
+        found.append(_warning(INSENSITIVE, text, plain, shares[tuple(plain)]))
+    for name in sorted(plain, key=lambda each: -shares.get((each,), 0.0)):
+        share = shares.get((name,), 0.0)
+        if share >= HALF:
+            text = (
+                f"column '{name}' is insensitive, and nearly unique: "
+                f"alone it singles out {shown_share(share, bounds)} of the records. "
+                "Is it an identifier, a subject or a quasi-identifier?"
+            )
+            found.append(_warning(NEARLY, text, [name], share))
+        elif share >= few:
+            text = f"column '{name}' is insensitive, and alone singles out {shown_share(share, bounds)} of the records."
+            found.append(_warning(COLUMN, text, [name], share))
+    return found
+
+
+def about_combinations(shares: Mapping[tuple[str, ...], float], *, bounds: bool = False) -> list[AuditWarning]:
+    """Tell the combinations of few columns that single out most, if they do so more than any part of them."""
+
+    def parts(names: tuple[str, ...]) -> float:
+        smaller = [shares[part] for part in shares if set(part) < set(names)]
+        return max(smaller, default=0.0)
+
+    told = [names for names in shares if len(names) > 1 and shares[names] >= max(WORTH, parts(names) + MORE)]
+    worst = sorted(told, key=lambda names: (-shares[names], names))[:LISTED]
+    return [
+        _warning(
+            COMBINATION,
+            f"columns {' + '.join(repr(name) for name in names)} together single out "
+            f"{shown_share(shares[names], bounds)} of the records.",
+            names,
+            shares[names],
+        )
+        for names in worst
+    ]
+
+
+def about_values(shares: Mapping[str, float]) -> list[AuditWarning]:
+    """Tell which sensitive columns show one value in whole classes, for such shares of the records."""
+    return [
+        _warning(
+            ALIKE,
+            f"for {shown_share(share)} of the records, all records of the class show the same '{name}', and no "
+            "requirement is about it: who finds the class knows the value. Require l-diversity or t-closeness of it.",
+            [name],
+            share,
+        )
+        for name, share in shares.items()
+        if share
+    ]
+
+
+def about_rare_values(
+    counts: Mapping[str, int], least: int, *, people: bool = False, bounds: bool = False
+) -> list[AuditWarning]:
+    """Tell how many values of sensitive columns are held by fewer than ``least`` records, or ``people``.
+
+    A number below ``least`` is not told. ``bounds`` says that numbers are lower bounds.
+    """
+    who = "people" if people else "records"
+    found = []
+    for name, count in counts.items():
+        if not count:
+            continue
+        told = f"{'at least ' if bounds else ''}{count:,}" if count >= least else f"some (fewer than {least})"
+        figures = {"fewer_than": least} | ({"values": count} if count >= least else {})
+        text = (
+            f"Column '{name}' is sensitive, and {told} of its values are held by fewer than {least} {who} each: who "
+            "knows such a value of a person finds the record. Group rare values before, or leave them out."
+        )
+        found.append(AuditWarning(RARE, text, (name,), figures))
+    return found
+
+
+def _warning(kind: str, text: str, columns: Sequence[str], share: float) -> AuditWarning:
+    return AuditWarning(kind, f"{text[0].upper()}{text[1:]}", tuple(columns), {"share": rounded(share)})
+
+
+def rounded(share: float) -> float:
+    """Return a share with three digits; one that is neither nothing nor everything stays so."""
+    return share if share in (0.0, 1.0) else min(max(round(share, 3), 0.001), 0.999)
+
+
+def shown_share(share: float, bounds: bool = False) -> str:
+    """Return a share in percent, with a digit; one that is neither nothing nor everything does not look like it."""
+    if 0 < share < 0.001:
+        return "fewer than 0.1%"
+    up_to = "up to " if bounds else ""
+    if 0.999 < share < 1:
+        return "up to 100%" if bounds else "more than 99.9%"
+    return f"{up_to}{100 * share:.1f}%".replace(".0%", "%")

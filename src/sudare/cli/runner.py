@@ -1,0 +1,179 @@
+"""Running a command: signals, errors as one message and an exit code, progress, and what is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import typer
+
+from sudare.core.errors import SudareError, printable
+
+
+def run(command: Callable[[], Any]) -> NoReturn:
+    """Run a command line to its end, whatever that is, and leave."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+        signal.signal(number, _terminate)
+    try:
+        command()
+    except (SystemExit, KeyboardInterrupt) as ended:
+        code = ended.code if isinstance(ended, SystemExit) and isinstance(ended.code, int) else 1
+    else:
+        code = 0
+    if _received and not _told:  # before a command had begun
+        code = 128 + _received[0]
+        typer.echo(f"sudare: {_STOPPED}", err=True)
+    # everything is written and closed; taking the compiled libraries down piece by piece would only take time
+    with suppress(OSError):
+        sys.stdout.flush()
+    with suppress(OSError):
+        sys.stderr.flush()
+    os._exit(code)
+
+
+_STOPPED = "stopped; nothing was left behind."
+_received: list[int] = []
+"""The signals that asked this process to stop."""
+_told: list[str] = []
+"""The errors that were told."""
+
+_NOT_WITHIN = ("importlib", "llvmlite")
+"""Whose code is not to be left by an exception out of nowhere."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """End in order, so that temporary files are removed.
+
+    Not in the middle of an import: an exception there may leave the interpreter's lock on imports taken for good, and
+    other threads would wait for it. Nor while LLVM loads compiled code: it asks for the code by a call into Python that
+    loses exceptions; the function would be left without code, and using it would end the process. The alarm clock then
+    rings again a little later.
+    """
+    if number != signal.SIGALRM:
+        _received.append(number)
+        sys.unraisablehook = lambda _: None  # what is lost on the way is raised again by the next step of progress
+    while frame is not None:
+        if any(name in frame.f_code.co_filename for name in _NOT_WITHIN):
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            return
+        frame = frame.f_back
+    _stop_if_asked()
+
+
+def _stop_if_asked() -> None:
+    if _received:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        raise KeyboardInterrupt if _received[0] == signal.SIGINT else SystemExit(128 + _received[0])
+
+
+def stop_was_heard() -> None:
+    """Say that a command has stopped because it was asked to, and has a result all the same."""
+    if _received and _received[0] == signal.SIGINT:
+        _received.clear()
+
+
+def say(text: str, nl: bool = True, *, colour: str | None = None) -> None:
+    """Print a result, on a terminal in a colour.
+
+    Whoever stopped listening, or has no room for it, does not undo what was done.
+    """
+    try:
+        typer.secho(printable(text), nl=nl, fg=colour)
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_new(path: Path, text: str, *, private: bool = False) -> None:
+    """Write a file that was not there; ``private``: nobody else may read it."""
+    from sudare.core.errors import Problem, TargetError
+
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "w", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise TargetError(Problem(str(path), "is there already.", "choose another name, or remove it.")) from None
+    except OSError as error:
+        raise TargetError(Problem(str(path), f"cannot be written: {error.strerror}.")) from None
+
+
+def check_new(path: Path) -> None:
+    """Raise if a file that is to be new cannot be, before there is any work that would be lost."""
+    from sudare.core.errors import Problem, TargetError
+    from sudare.releases import check_folder
+
+    check_folder(path.parent)
+    if path.exists() or path.is_symlink():
+        raise TargetError(Problem(str(path), "is there already.", "choose another name, or remove it."))
+
+
+@contextmanager
+def reporting(as_json: bool) -> Iterator[None]:
+    """Turn errors into one message and an exit code; never a traceback, never a value of a person."""
+    try:
+        yield
+    except BaseException as error:
+        if _received or isinstance(error, KeyboardInterrupt):
+            # a library that was interrupted may have turned the signal into an error of its own
+            number = _received[0] if _received else signal.SIGINT
+            _fail("Stopped", _STOPPED, 128 + number, as_json)
+        if isinstance(error, SystemExit | typer.Exit):
+            raise
+        if isinstance(error, SudareError):
+            _fail(type(error).__name__, str(error), error.exit_code, as_json, [vars(p) for p in error.problems])
+        if os.environ.get("SUDARE_DEBUG"):
+            raise
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "an unknown place"
+        # the text of an unforeseen error may quote data, so only its kind and place are shown
+        what = f"unforeseen {type(error).__name__} in {place}; please report it (SUDARE_DEBUG=1 shows the details)."
+        _fail("Unforeseen", what, 2, as_json)
+
+
+def _fail(kind: str, text: str, code: int, as_json: bool, problems: list[dict[str, Any]] | None = None) -> NoReturn:
+    if as_json:
+        error = {"kind": kind, "exit_code": code, "message": text, "problems": problems or []}
+        say(json.dumps({"error": error}, ensure_ascii=False))
+    typer.echo(f"sudare: {printable(text)}", err=True)
+    _told.append(kind)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def progress(silenced: bool) -> Iterator[Callable[[str, float, float], None]]:
+    """Show one line per stage on the terminal: a bar where the end is known, a pulse where it is not."""
+    if silenced or not sys.stderr.isatty():
+        yield lambda stage, done, total: _stop_if_asked()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        TextColumn("{task.description:<28}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bars:
+        tasks: dict[str, Any] = {}
+
+        def listen(stage: str, done: float, total: float) -> None:
+            _stop_if_asked()  # where the signal's own exception was lost on the way
+            if stage not in tasks:
+                for task in tasks.values():
+                    bars.update(task, total=1, completed=1)
+                label = "prepare (first run compiles)" if stage == "prepare kernels" else printable(stage)
+                tasks[stage] = bars.add_task(label, total=total or None)
+            bars.update(tasks[stage], completed=done, total=total or None)
+
+        yield listen

@@ -1,0 +1,254 @@
+"""What a person reads on the terminal: a line for each thing that is worth one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sudare.cli.runner import say
+
+WARNING = "yellow"
+"""The colour of warnings on a terminal, and of verdicts that come with some."""
+LONGEST = 500
+"""As much is shown of a text that anybody may have written."""
+
+
+def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) -> None:
+    """Say what is in a release, what was proven of it, and what it lost; ``table``: it is one of a database."""
+    facts = certificate
+    classes = "" if facts["classes"] is None else f" in {_count(facts['classes'], 'class', 'classes')}"
+    warned = _warned(len(facts["warnings"]))
+    verdict = f" The policy's promises hold{warned}." if warned else ""
+    say(f"{out}: {facts['rows_out']} of {facts['rows_in']} records{classes}.{verdict}", colour=_colour(warned))
+    show_guarantees(facts["guarantees"])
+    loss = facts["loss"]
+    if facts["method"]["name"] == "pram":
+        say("  values were drawn at random; `sudare estimate` tells the counts behind them")
+    elif facts["mechanism"]:
+        say("  quasi-identifiers are untouched; `sudare estimate` tells what sensitive values they go with")
+    else:
+        say(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
+    if facts["search"].get("levels"):
+        show_search(facts["search"])
+    if "table_info" in facts["search"]:
+        _show_information(facts["search"])
+    for note in facts["search"].get("notes", ()):
+        say(f"  note: {note}")
+    show_warnings(facts["warnings"])
+    say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}{'_sudare' if table else '.sudare.json'}")
+
+
+def show_certificate(verified: Sequence[str], claimed: Sequence[str], warned: Sequence[str] = ()) -> None:
+    """Say what of a certificate was compared with the release, and what nobody but its maker can know.
+
+    ``warned`` are the warnings that are claimed, as they are worded.
+    """
+    if verified or claimed:
+        say(f"  certificate: {_count(len(verified), 'figure agrees', 'figures agree')} with the release and the policy")
+        keys = [key for key in claimed if not (warned and key.startswith("warnings."))]
+        say(f"  claimed by whoever made it, and not proven: {', '.join(_in_short(keys))}")
+        for text in warned:
+            more = " ..." if len(text) > LONGEST else ""
+            say(f"  claimed warning: {_word(text[:LONGEST])}{more}", colour=WARNING)
+
+
+def _in_short(keys: Sequence[str]) -> list[str]:
+    """Return keys of a certificate with the measures of columns in one, since there may be many columns."""
+    by_column = "loss_by_column."
+    measures = dict.fromkeys(key.rpartition(".")[2] for key in keys if key.startswith(by_column))
+    short = {key: f"{by_column}*.({'|'.join(measures)})" if key.startswith(by_column) else key for key in keys}
+    return list(dict.fromkeys(short.values()))
+
+
+def show_signature(signature: Mapping[str, Any] | None) -> None:
+    """Say who signed a certificate, and whether that was proven."""
+    if signature is None:
+        return
+    proof = "not verified: name a public key with --signed-by"
+    if signature["verified"]:
+        proof = f"verified with the key of {signature['verified_by']}, {signature['key']}"
+    say(f"  signed by {signature['who']} at {signature['time']}; {proof}")
+
+
+def show_report(out: str, found: Mapping[str, Any]) -> None:
+    """Say where a report is, and what it is about."""
+    held = sum(bool(one["holds"]) for one in found["guarantees"])
+    described = _count(len(found["columns"]), "column")
+    warned = _warned(len(found["warnings"]))
+    promises = f"{held} of {len(found['guarantees'])} promises hold{warned}"
+    say(f"{out}: {promises}; {described} described.", colour=_colour(warned))
+    who = "people" if found["people"] else "records"
+    say(f"  open it in a browser; it shows no value that fewer than {found['threshold']} {who} share")
+
+
+def show_search(search: dict[str, Any]) -> None:
+    """Say which levels were chosen, and how sure it is that no others lose less."""
+    say(f"  levels: {_levels(search['levels'])}")
+    for name, count in search.get("unseen", {}).items():
+        values, records = _count(count["values"], "value"), _count(count["records"], "record")
+        say(f"  column '{name}' has {values} that the plan does not know, in {records}: left out")
+    if "optimal" not in search:
+        return
+    equal = _count(search["ties"], "other node loses", "other nodes lose")
+    ties = f"; {equal} as little" if search["ties"] else ""
+    if search["optimal"]:
+        say(f"  least {search['loss']} loss of all {search['nodes']} nodes, {search['checked']} of them counted{ties}")
+    else:
+        say(f"  best found in time; {search['loss']} loss of any node: {search['at_least']:.4f} or more{ties}")
+
+
+def _show_information(search: dict[str, Any]) -> None:
+    """Say how much a release made for classification tells about its class."""
+    gained = ""
+    if "greedy_table_info" in search:
+        gained = f" (greedy: {search['greedy_table_info']:.4f})"
+    say(
+        f"  about '{search['target']}': class info {search['class_info']:.4f}, split info {search['split_info']:.4f}, "
+        f"table info {search['table_info']:.4f}{gained}"
+    )
+
+
+def _levels(levels: dict[str, int]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in levels.items())
+
+
+def show_calibration(found: dict[str, Any]) -> None:
+    """Say how much may be kept, what allows how much, and what is kept of each column."""
+    say(f"p = {_floor(found['p'])}: each value is kept with this probability at most, and else drawn anew.")
+    names = {"pk": "pk-anonymity", "alpha": "alpha", "gamma": "gamma"}
+    for key, bound in found["bounds"].items():
+        if bound is not None:
+            binds = "; this binds" if key == found["binding"] else ""
+            say(f"  {names[key]} allows up to {_floor(bound)}{binds}")
+    apart = set(found["retention"].values()) != {found["p"]}
+    for name, p in found["retention"].items():
+        size = f" of {_count(found['values'][name], 'value')}" if name in found["values"] else ""
+        held = found["held_by"][name]
+        by = f", held by {names[held]}" if apart and held is not None else ""
+        say(f"  column '{name}'{size}: {_floor(p)}{by}")
+    if found["p"] == 0:
+        say("  note: nothing may be kept, and what is released would be noise.")
+
+
+def _floor(p: float) -> str:
+    """Return a probability that is no larger than it is, with six digits."""
+    return f"{math.floor(p * 1e6 + 1e-6) / 1e6:.6f}"
+
+
+def show_nodes(found: dict[str, Any], most: int) -> None:
+    """List the best and the minimal nodes of a lattice."""
+
+    def show(nodes: list[dict[str, Any]]) -> None:
+        for node in nodes[:most]:
+            sizes = node["class_sizes"]
+            say(
+                f"  {node['loss']:<10.6g} {node['suppressed']:>10} {node['classes']:>8} "
+                f"{sizes['smallest']:>9} {sizes['average']:>9.1f} {sizes['largest']:>9}  {_levels(node['levels'])}"
+            )
+        if len(nodes) > most:
+            say(f"  ... and {len(nodes) - most} more")
+
+    header = f"  {'loss':<10} {'suppressed':>10} {'classes':>8} {'smallest':>9} {'average':>9} {'largest':>9}  levels"
+    show_search(found["search"])
+    say(f"The best:\n{header}")
+    show(found["best"])
+    if found["minimal"] is None:
+        say("Minimal nodes were not looked for to the end: there are too many nodes, or too little time.")
+    else:
+        say(f"Minimal, {len(found['minimal'])} in all:\n{header}")
+        show(found["minimal"])
+
+
+def show_estimates(found: dict[str, Any], total: int) -> None:
+    """List estimated counts, a line each: the cell, the value, the count with its limits, and the share.
+
+    ``total`` is how many rows there are in all.
+    """
+    few = {str(cell) for cell in found["few"]}
+    header = [*map(_word, found["by"]), _word(found["of"]), "estimate", "low", "high", "share", "records"]
+    lines = [
+        [
+            *(_word(row["cell"][name]) for name in found["by"]),
+            _word(row["value"]),
+            _number(row["estimate"]) + (" few" if row["few"] and str(row["cell"]) not in few else ""),
+            *(_number(row[key]) for key in ("low", "high")),
+            "" if row["share"] is None else f"{row['share']:.4f}",
+            _number(row["records"]) + (" few" if str(row["cell"]) in few else ""),
+        ]
+        for row in found["rows"]
+    ]
+    widths = [max(len(line[place]) for line in [header, *lines]) for place in range(len(header))]
+    words = len(found["by"]) + 1
+    for line in [header, *lines]:
+        cells = (
+            cell.ljust(w) if n < words else cell.rjust(w) for n, (cell, w) in enumerate(zip(line, widths, strict=True))
+        )
+        say("  " + "  ".join(cells).rstrip())
+    if total > len(lines):
+        say(f"  ... and {total - len(lines)} more (--lines, or --json)")
+    limited = ", as far as the note allows" if found["notes"] else ""
+    hold = f"intervals hold the true count in {100 * found['level']:g}% of cases{limited}" if found["level"] else ""
+    say(f"by {found['estimator']}; {hold or 'low and high are bounds: the true count is never outside them'}")
+    for note in found["notes"]:
+        say(f"note: {note}")
+
+
+def _word(value: Any) -> str:
+    """Return a value on one line, without what a terminal would obey."""
+    if value is None:
+        return "(missing)"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.1f}"
+
+
+def show_guarantees(guarantees: list[dict[str, Any]]) -> None:
+    """Say what was proven, a line each."""
+    for one in guarantees:
+        asked = ", ".join(f"{key} = {value}" for key, value in one["parameters"].items() if value)
+        achieved = f"; achieved {_figure(one['achieved'])}" if one["required"] else ""
+        note = f" Note: {one['note']}" if one["note"] else ""
+        say(f"  proven: {one['model']}{f' ({asked})' if asked else ''}{achieved}{note}")
+
+
+def show_audit(out: str, report: Mapping[str, Any]) -> None:
+    """Say that a release keeps its policy, what was proven and what is warned of; ``report`` is as its JSON."""
+    told = report.get("certificate", {"verified": (), "claimed": (), "warnings": ()})
+    warned = _warned(len(report["warnings"]) + len(told["warnings"]))
+    classes = "" if report["classes"] is None else f" in {report['classes']} classes"
+    say(f"{out} keeps its policy{warned}: {report['rows']} records{classes}.", colour=_colour(warned))
+    show_guarantees(report["guarantees"])
+    show_warnings(report["warnings"])
+    show_certificate(told["verified"], told["claimed"], told["warnings"])
+    show_signature(report.get("signature"))
+    for note in report.get("notes", ()):
+        say(f"Note: {note}")
+
+
+def show_warnings(warnings: list[dict[str, Any]]) -> None:
+    """Say what a release gives away although it keeps its promises, a line each."""
+    for one in warnings:
+        say(f"  warning: {_word(one['text'])}", colour=WARNING)
+
+
+def _warned(count: int) -> str:
+    """Return how many warnings there are, to be added to a verdict; nothing if there is none."""
+    return f", with {_count(count, 'warning')}" if count else ""
+
+
+def _colour(warned: str) -> str | None:
+    return WARNING if warned else None
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {_figure(part)}" for key, part in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,198 @@
+"""The figures of one way: what its release loses, how exposed people are in it, what queries say, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sudare.comparisons.configurations import Way
+from sudare.comparisons.costs import measured
+from sudare.comparisons.hidden_estimates import (
+    CannotEstimateError,
+    Shown,
+    draw_all,
+    from_draws,
+    from_groups,
+)
+from sudare.comparisons.queries import Query, estimates
+from sudare.core.errors import SudareError
+from sudare.models import AlphaGamma, PkAnonymity, Requirements
+from sudare.releases.certificate import measure
+from sudare.releases.render import as_shown
+from sudare.risks import (
+    Classes,
+    exposure,
+    exposure_of_people,
+)
+from sudare.table import Generalized, Partition, Perturbation, Recoding, Separation, Table
+
+WARM = 1000
+"""Records on which a method runs once before it is measured, so that loading its compiled code is not counted."""
+THRESHOLDS = ("0.09", "0.2")
+NO_MEMORY = "the memory that there is does not suffice."
+OWN_ITEMS = "item sets are shown record by record, so that there is no risk of classes."
+ONE_OF_L = "identities are not hidden: the guarantee is how surely a sensitive value is told by counting, 1/l."
+LINKED = "values are drawn: the guarantee is how surely a record is connected with its person at most, 1/k."
+BELIEVED = "values are drawn: the guarantee is how much is believed of a value on average at most, alpha."
+
+
+@dataclass(frozen=True)
+class RiskFigures:
+    """Prosecutor risk over the ``unit`` ("records", or "people" where the policy says who records are about)."""
+
+    unit: str
+    mean: float
+    largest: float
+    above: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one way comes to; figures that do not apply are None, and ``notes`` say why.
+
+    ``swept`` is what the sweep set. ``suppressed`` is the share of the records left out or masked, ``guarantee`` a
+    probability that the method promises not to exceed, where there is no risk of classes. ``query_error`` is the mean
+    relative error. ``memory`` is in bytes. ``frontier`` says that no other way has both less risk and more utility. If
+    ``problem`` says why there is no release, there are no figures.
+    """
+
+    name: str
+    method: str
+    options: dict[str, Any] = field(default_factory=dict)
+    swept: dict[str, Any] = field(default_factory=dict)
+    gcp: float | None = None
+    arx: float | None = None
+    entropy: float | None = None
+    suppressed: float | None = None
+    classes: int | None = None
+    risk: RiskFigures | None = None
+    guarantee: float | None = None
+    query_error: float | None = None
+    seconds: float | None = None
+    memory: int | None = None
+    frontier: bool = False
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+
+    def to_dict(self, *, costs: bool = False) -> dict[str, Any]:
+        """Return everything in the types that JSON has; ``costs`` are the figures that differ from run to run."""
+        found = asdict(self)
+        found["notes"] = list(self.notes)
+        return found if costs else {key: value for key, value in found.items() if key not in ("seconds", "memory")}
+
+
+class Bench:
+    """What all ways are measured on: a table, queries about it, and for each way the table that its method sees.
+
+    ``table`` is as it came, for what classifiers learn without any release. ``asks`` gives the queries of a way: what
+    is rare depends on what is required, and rare values are not told apart.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        requirements: Requirements,
+        queries: Sequence[Query],
+        seen: Callable[[Way], Table],
+        seed: int,
+        asks: Callable[[Way], Sequence[Query]] | None = None,
+    ) -> None:
+        self.asks = asks or (lambda way: queries)
+        self.table, self.requirements, self.queries, self.seen, self.seed = table, requirements, queries, seen, seed
+        self._warm: set[tuple[str, ...]] = set()
+
+    def measure(self, way: Way) -> Result:
+        """Return the figures of a way; what keeps it from making a release is told in them."""
+        blank = Result(way.name, way.method, dict(way.options), dict(way.swept))
+        try:
+            if way.problems:
+                way.recode(self.table, self.requirements, self.seed)  # which raises
+            table = self.seen(way)
+            self._warm_up(way, table)
+            (recoding, drawn), cost = measured(lambda: self._decide(way, table))
+            return self._figures(replace(blank, **vars(cost)), way, table, recoding, drawn)
+        except SudareError as error:
+            return replace(blank, problem=str(error))
+        except MemoryError:
+            return replace(blank, problem=NO_MEMORY)
+
+    def _warm_up(self, way: Way, table: Table) -> None:
+        key = (way.method, *(f"{key}={value}" for key, value in sorted(way.options.items())))
+        if key in self._warm:
+            return
+        self._warm.add(key)
+        few = np.unique(np.linspace(0, table.rows - 1, min(WARM, table.rows)).astype(np.int64))
+        with suppress(SudareError):  # so few records may not keep the policy
+            self._decide(way, table.taken(few))
+
+    def _decide(self, way: Way, table: Table) -> tuple[Recoding, Shown]:
+        """Return what a method decides, and what it draws, which some do only when a release is written."""
+        recoding = way.recode(table, self.requirements, self.seed)
+        return recoding, draw_all(recoding, table.rows) if isinstance(recoding, Perturbation) else {}
+
+    def _figures(self, blank: Result, way: Way, table: Table, recoding: Recoding, drawn: Shown) -> Result:
+        queries = self.asks(way)
+        if isinstance(recoding, Partition):
+            return self._of_classes(blank, table, recoding, queries)
+        guarantee, note = promised(way.requirements or self.requirements)
+        error, notes = None, [note]
+        try:
+            if isinstance(recoding, Separation):
+                found = from_groups(table, recoding, queries)
+            else:
+                found = from_draws(recoding, drawn, queries, table.rows)
+            error = self._error(found, queries)
+        except CannotEstimateError as reason:
+            notes.append(str(reason))
+        untouched = {} if note in (LINKED, BELIEVED) else {"gcp": 0.0, "arx": 0.0, "entropy": 0.0}
+        figures: dict[str, Any] = untouched | {"suppressed": 0.0, "guarantee": guarantee, "query_error": error}
+        return replace(blank, **figures, notes=tuple(notes))
+
+    def _of_classes(self, blank: Result, table: Table, decided: Partition, queries: Sequence[Query]) -> Result:
+        shown = as_shown(table, decided)
+        figures = measure(shown)  # as in the certificate of such a release
+        return replace(
+            blank,
+            gcp=figures.totals["gcp"],
+            arx=figures.totals["arx"],
+            entropy=figures.totals["entropy"],
+            suppressed=figures.suppressed / max(table.rows, 1),
+            classes=len(shown.sizes),
+            risk=None if shown.own else risk_of(table, shown),
+            query_error=self._error(estimates(shown, queries), queries),
+            notes=(OWN_ITEMS,) if shown.own else (),
+        )
+
+    @staticmethod
+    def _error(found: Sequence[float], queries: Sequence[Query]) -> float | None:
+        if not queries:
+            return None
+        return float(np.mean([query.error(each) for query, each in zip(queries, found, strict=True)]))
+
+
+def risk_of(table: Table, shown: Generalized) -> RiskFigures:
+    """Return the prosecutor risk of the records that show something, or of their people where these are known."""
+    kept = shown.partition.shows_something
+    classes = Classes(shown.partition.classes[kept], shown.kept)
+    if table.subject is None:
+        unit, found = "records", exposure(classes)
+    else:
+        _, people = np.unique(table.subject.codes[kept], return_inverse=True)
+        unit, found = "people", exposure_of_people(classes, people)
+    return RiskFigures(unit, found.mean_risk, found.largest_risk, {name: found.above[name] for name in THRESHOLDS})
+
+
+def promised(requirements: Requirements) -> tuple[float | None, str]:
+    """Return the probability that a method promises that hides or draws values, and what it is of."""
+    ks = [model.k for model in requirements.models if isinstance(model, PkAnonymity)]
+    if ks:
+        return 1 / max(ks), LINKED
+    alphas = [model.alpha for model in requirements.models if isinstance(model, AlphaGamma)]
+    if alphas:
+        return max(alphas), BELIEVED
+    ls = [float(least) for model in requirements.models if (least := getattr(model, "l", None)) is not None]
+    return (1 / min(ls) if ls else None), ONE_OF_L

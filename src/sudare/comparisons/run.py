@@ -1,0 +1,166 @@
+"""Wiring of a comparison: reads the data once, and encodes it as each of the compared methods sees it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from sudare.comparisons import (
+    Bench,
+    Comparison,
+    Query,
+    Way,
+    check_asked,
+    check_installed,
+    compare_ways,
+    draw_queries,
+    ways_for,
+)
+from sudare.core.errors import ParameterError, SudareError
+from sudare.core.progress import Listener, silent
+from sudare.methods import METHODS
+from sudare.pipeline import requirements_of
+from sudare.pipeline.checks import seen_by
+from sudare.policy import Policy, UniquenessSpec
+from sudare.sources.encoded_table import (
+    Data,
+    Rarity,
+    encode,
+    rarity,
+    read,
+    without_rare,
+)
+from sudare.table import Table
+
+UNCOUNTED = "uniqueness is counted on a written release, and none is written here: a way may not keep that limit."
+
+
+def compare_of(
+    data: Data,
+    policy: Policy,
+    *,
+    methods: Sequence[str] | None = None,
+    sweep: Any = None,
+    target: str | None = None,
+    folds: int = 5,
+    queries: int = 200,
+    seed: int = 0,
+    time_limit: float | None = None,
+    progress: Listener | None = None,
+) -> Comparison:
+    """Compare ways to make a release of a table; see :func:`sudare.api.compare`."""
+    started, listener = time.monotonic(), progress or silent
+    if target is not None:
+        check_installed()
+    roles = {name: spec.role for name, spec in policy.columns.items()}
+    ways = _ways(
+        partial(check_asked, target, roles, folds, seed, queries=queries, time_limit=time_limit),
+        partial(
+            ways_for, policy, target if isinstance(target, str) else None, requirements_of, asked=methods, sweep=sweep
+        ),
+    )
+    source, _ = read(data, policy)
+    untouched = [way for way in ways if METHODS[way.method].leaves_quasi and not way.problems]
+    # it is encoded again for these: only then are the rows kept as they came
+    whole = source.table() if untouched else None
+    secrets = [name for name in policy.sensitive if _single(policy, source.schema, name)]
+    table = encode(source if whole is None else whole, policy, progress=listener, target=target, also=secrets)
+    seen = _Seen(policy, table, whole, target)
+    # what leaves quasi-identifiers as they are has nothing to learn from; who asks for it is told so
+    judged = [way for way in ways if methods is not None or not METHODS[way.method].leaves_quasi]
+    asks = _Asks(seen, queries, seed)
+    bench = Bench(seen.untouched, requirements_of(policy), asks.of(policy), seen, seed, asks)
+    found = compare_ways(
+        bench, ways, target=target, judged=judged, folds=folds, wanted=queries,
+        until=math.inf if time_limit is None else started + time_limit, progress=listener,
+    )  # fmt: skip
+    limited = any(isinstance(spec, UniquenessSpec) for spec in policy.require)
+    return replace(found, notes=(*found.notes, UNCOUNTED)) if limited else found
+
+
+def _ways(check: Callable[[], None], ways: Callable[[], list[Way]]) -> list[Way]:
+    """Return the ways, or raise what is wrong with all that was asked for: parameters, methods and sweep."""
+    try:
+        check()
+    except SudareError as error:
+        try:
+            ways()
+        except SudareError as other:
+            raise ParameterError([*error.problems, *other.problems]) from None
+        raise
+    return ways()
+
+
+class _Seen:
+    """The table as methods see it: with the columns that they look at, and no others."""
+
+    def __init__(self, policy: Policy, table: Table, whole: pa.Table | None, target: str | None) -> None:
+        self.policy, self.table, self.whole, self.target = policy, table, whole, target
+        self.required = {getattr(spec, "column", None) for spec in policy.require}
+        self.hidden: dict[Rarity | None, Table] = {}
+        self.others: dict[frozenset[str] | None, Table] = {}
+        self.untouched = self._needed(table)
+
+    def whole_of(self, policy: Policy) -> Table:
+        """Return the table with all sensitive columns, and rare values as a policy shows them."""
+        rule = rarity(policy)
+        if rule not in self.hidden:
+            self.hidden[rule] = without_rare(self.table, policy)
+        return self.hidden[rule]
+
+    def looked_at(self, policy: Policy) -> Table:
+        """Return what most methods look at under a policy."""
+        return self._needed(self.whole_of(policy))
+
+    def _needed(self, table: Table) -> Table:
+        sensitive = {name: column for name, column in table.sensitive.items() if name in self.required}
+        return replace(table, sensitive=sensitive)
+
+    def policy_of(self, way: Way) -> Policy:
+        """Return the policy of a way, with the parameters that a sweep set."""
+        return self.policy.asking({key: value for key, value in way.swept.items() if key in self.policy.parameters})
+
+    def __call__(self, way: Way) -> Table:
+        """Return the table of a way, or raise if the policy lets out what its method cannot hide."""
+        method = METHODS[way.method]
+        if not method.leaves_quasi:
+            return self.looked_at(self.policy_of(way))
+        seen = seen_by(method, way.options, self.policy)
+        key = seen.also if method.perturbs else None
+        if key not in self.others:
+            assert self.whole is not None
+            self.others[key] = encode(self.whole, seen.policy, target=self.target, also=seen.also)
+        return self.others[key]
+
+
+class _Asks:
+    """The queries of each way: drawn from the values that may be told, alike for all ways that may tell the same."""
+
+    def __init__(self, seen: _Seen, wanted: int, seed: int) -> None:
+        self.seen, self.wanted, self.seed = seen, wanted, seed
+        self.drawn: dict[Rarity | None, list[Query]] = {}
+
+    def of(self, policy: Policy) -> list[Query]:
+        """Return the queries under a policy."""
+        rule = rarity(policy)
+        if rule not in self.drawn:
+            self.drawn[rule] = draw_queries(self.seen.whole_of(policy), self.wanted, self.seed)
+        return self.drawn[rule]
+
+    def __call__(self, way: Way) -> list[Query]:
+        """Return the queries of a way."""
+        return self.of(self.seen.policy if METHODS[way.method].leaves_quasi else self.seen.policy_of(way))
+
+
+def _single(policy: Policy, schema: pa.Schema, name: str) -> bool:
+    """Say whether a column holds single values that can be counted."""
+    kind = schema.field(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    several = pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    return not several and policy.columns[name].kind != "items"

@@ -1,0 +1,200 @@
+"""The text of a drafted policy: YAML that parses, with the reason for every guess beside it."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+import yaml
+
+from sudare.core.errors import DataError, Problem
+from sudare.drafts.facts import Facts, look_at_all
+from sudare.drafts.guesses import Guess, guess_roles
+from sudare.drafts.headers import check_header
+from sudare.policy import SourceSpec
+
+K = 5
+"""How many share each combination: a common floor for data that leaves the house."""
+
+L = 3
+"""How many different sensitive values each group holds, where the column has so many."""
+
+_LINE = 120  # a comment stands beside its column where the line has room for it, else above
+_WIDEST_KEY, _WIDEST_SPEC = 40, 40  # up to these widths names and specs are set in columns
+_LONGEST_KEY = 900  # YAML allows a thousand characters before the colon; longer keys are written with a question mark
+
+_HEADER = """\
+# Drafted by looking at the columns: read every line before you use it.
+# {name}{records} records, {columns} columns.
+#
+# What each column is to somebody who tries to recognise a person:
+#   identifier   points at a person; never released
+#   subject      says whom a record is about; people are counted by it, and it is released as new numbers
+#   quasi        may be known from elsewhere; released as ranges and sets
+#   sensitive    must not be learnt about a known person; released as it is, in groups that are diverse enough
+#   insensitive  released as it is, without protection; never guessed: only you can say so
+"""
+
+
+def draft_policy(table: pa.Table, *, name: str = "", source: SourceSpec | None = None) -> str:
+    """Return the text of a commented YAML policy for a table about people, to be read and corrected by hand.
+
+    The table is typed, or all text as a CSV file is. ``name`` is shown in the header;
+    ``source`` is how the file was read. The text parses as a policy
+    that names every column in the table's order; the same table always gives the same text. It holds names of
+    columns and counts, but no value of a person. A table without columns or records, with a name that is used
+    twice, or with nothing but identifiers raises :class:`~sudare.core.errors.DataError`.
+    """
+    _check(table)
+    facts = look_at_all(table)
+    guesses = guess_roles(facts)
+    title = f"Table {_quoted(name)}: " if name else ""
+    header = _HEADER.format(name=title, records=f"{table.num_rows:,}", columns=len(facts))
+    parts = [
+        header,
+        "version: 1\n",
+        _columns(guesses),
+        _require(guesses, facts),
+        _closing(),
+        _source(guesses, facts, source or SourceSpec()),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _check(table: pa.Table) -> None:
+    names = table.column_names
+    if not names:
+        raise DataError("the table has no columns.", hint="name a table or file with at least one column.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(
+            Problem(f"column '{name}'", f"{names.count(name)} columns have this name.", "give each its own name.")
+            for name in twice
+        )
+    if not table.num_rows:
+        raise DataError("the table has no records, so there is nothing to look at.", hint="draft from a filled table.")
+    check_header(table)
+
+
+def _columns(guesses: Mapping[str, Guess]) -> str:
+    keys = [_scalar(name) for name in guesses]
+    specs = [_spec(guess) for guess in guesses.values()]
+    margin = max([_width(key) for key in keys if _width(key) <= _WIDEST_KEY], default=0)
+    indent = max([len(spec) for spec in specs if len(spec) <= _WIDEST_SPEC], default=0)
+    lines = ["columns:"]
+    for key, spec, guess in zip(keys, specs, guesses.values(), strict=True):
+        space = " " * max(margin - _width(key), 0)
+        entry = f"  {key}:{space} {spec}" if len(key) <= _LONGEST_KEY else f"  ? {key}\n  : {spec}"
+        comment = f"{' ' * max(indent - len(spec), 0)}  # {guess.why}"
+        beside = _width(entry) + len(comment) <= _LINE
+        lines += [entry + comment] if beside else [*_above(guess.why), entry]
+    return "\n".join(lines) + "\n"
+
+
+def _above(why: str) -> list[str]:
+    """Return a reason as lines of its own."""
+    return textwrap.wrap(f"{why}:", _LINE, initial_indent="  # ", subsequent_indent="  # ", break_on_hyphens=False)
+
+
+def _spec(guess: Guess) -> str:
+    fields = [f"role: {guess.role}"]
+    if guess.kind:
+        fields.append(f"kind: {guess.kind}")
+    if guess.prefix:
+        fields.append(f"hierarchy: {{prefix: [{', '.join(map(str, guess.prefix))}]}}")
+    if guess.separator:
+        fields.append(f"separator: {_quoted(guess.separator)}")
+    return f"{{{', '.join(fields)}}}"
+
+
+def _require(guesses: Mapping[str, Guess], facts: Mapping[str, Facts]) -> str:
+    subject = next((name for name, guess in guesses.items() if guess.role == "subject"), None)
+    held = facts[subject].distinct if subject is not None else next(iter(facts.values())).records
+    who = "records" if subject is None else "people"
+    k = K if held >= K else 2
+    lines = ["require:"]
+    if k < K:
+        lines.append(f"  # There are fewer than {K} {who}, so k is only 2: hardly a crowd to hide in.")
+    lines += [
+        f"  # At least k = {k} {who} share each combination of released quasi-identifiers, so that none stands out.",
+        "  # A larger k protects better and tells less; change it here.",
+        f"  - {{model: k-anonymity, k: {k}{', count: subjects' if subject is not None else ''}}}",
+    ]
+    lines += _diversity([name for name, guess in guesses.items() if guess.role == "sensitive"], facts)
+    lines += _item_sets([name for name, guess in guesses.items() if guess.kind == "items"], k)
+    return "\n".join(lines) + "\n"
+
+
+def _diversity(sensitive: Iterable[str], facts: Mapping[str, Facts]) -> list[str]:
+    lines, explained = [], False
+    for name in sensitive:
+        values = min(L, facts[name].distinct)
+        if values < 2:
+            lines.append("  # A sensitive column holds fewer than two values: no group of it could be diverse.")
+            continue
+        if not explained:
+            lines += [
+                "  # Those who share a combination have at least l different values, so that belonging to them gives",
+                "  # no value away. A larger l protects better and tells less; change it here.",
+            ]
+            explained = True
+        lines.append(f"  - {{model: l-diversity, l: {values}, variant: distinct, column: {_scalar(name)}}}")
+    return lines or ["  # No column was guessed to be sensitive: if one is, give it that role and ask for l-diversity."]
+
+
+def _item_sets(names: list[str], k: int) -> list[str]:
+    if not names:
+        return []
+    notes = [
+        "  # If an intruder knows at most m items of a person rather than all, more can be shown: give the k-anonymity",
+        "  # above `columns: [...]` without the item sets (and let it count rows), and ask instead for",
+    ]
+    return [*notes, *(f"  # - {{model: km-anonymity, k: {k}, m: 2, column: {_scalar(name)}}}" for name in names)]
+
+
+def _closing() -> str:
+    return (
+        "method: {name: top-down}\n\n"
+        "# The share of the records that may be left out to keep the others more exact: 0.01 is one in a hundred.\n"
+        "suppression: {limit: 0.0}\n"
+    )
+
+
+def _source(guesses: Mapping[str, Guess], facts: Mapping[str, Facts], source: SourceSpec) -> str:
+    """Say how the file was read, and name the texts for missing cells in columns that are released.
+
+    The empty text always is one.
+    """
+    keys = []
+    if source.encoding != "utf-8":
+        keys.append(f"encoding: {_scalar(source.encoding)}")
+    if source.delimiter is not None:
+        keys.append(f"delimiter: {_quoted(source.delimiter)}")
+    tokens = {token for name, guess in guesses.items() if guess.role != "identifier" for token in facts[name].tokens}
+    comment = ""
+    if tokens - {""}:
+        comment = (
+            "# These texts occur and usually say that a value is missing, in whatever column they stand.\n"
+            "# Take out what is an answer in your table.\n"
+        )
+        keys.append(f"missing: [{', '.join(_quoted(token) for token in sorted(tokens | {''}))}]")
+    return f"{comment}source: {{{', '.join(keys)}}}\n" if keys else ""
+
+
+def _scalar(text: str) -> str:
+    """Write a name as YAML: plain where every reader takes it for the same text, else quoted."""
+    plain = text.replace("-", "_").isidentifier() and not text.startswith("-") and text.isprintable()
+    # Some readers take y and n for yes and no; ours does not.
+    return text if plain and text.lower() not in ("y", "n") and yaml.safe_load(text) == text else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    written: str = yaml.dump(text, default_style='"', allow_unicode=True, width=float("inf"))
+    return written.removesuffix("\n")
+
+
+def _width(text: str) -> int:
+    """Count the places that a text takes in a terminal: two for each wide character."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)

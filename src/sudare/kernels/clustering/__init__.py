@@ -1,0 +1,1 @@
+"""Kernels of clustering, polishing and three-phase."""

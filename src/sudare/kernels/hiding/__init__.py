@@ -1,0 +1,1 @@
+"""Kernels of the methods that hide sensitive values."""

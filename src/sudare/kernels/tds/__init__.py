@@ -1,0 +1,1 @@
+"""Kernels of top-down specialization for classification."""

@@ -1,0 +1,455 @@
+"""Which item each record of a cluster would disclose, and what becomes of the cluster then.
+
+The hidden items of one item-set column stand in ``items``: a cluster's records one after the other, from where the
+cluster's line says. How many a record still hides, and how many it had at first, stand together in one cell of
+``extra`` (see :data:`HIDDEN`). With a hierarchy the items are nodes of its tree, else ``parent`` is -1 throughout.
+
+A line of ``clusters`` is (first row, last row, budget, records) and then, for each item-set column, (where its items
+begin, how many are hidden, what is disclosed: the sum of 1 - share of the nodes, in units of 1 / UNIT, and which inner
+nodes are, see :func:`mark`); cells behind those mark attributes that are closed for the cluster.
+
+What is summed over records is summed in whole units, which floats hold exactly: the order of records must not matter.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.kernels.topdown.value_orders import (
+    ZERO,
+    kernel,
+    sort_stable,
+)
+
+HIDDEN = 16
+"""A cell holds the items that a record hides in its lower bits, as many as this, and all that it had above them."""
+UNIT = 1 << 20
+PORTION = 1 << 24
+"""Shares of a record's items are added up in units of one by this: exact for half a billion records."""
+SLACK = 1e-9
+"""An item of exactly theta records is ranked, whatever the product that theta is was rounded to."""
+EACH = 4
+"""Cells per item-set column in a cluster's line, which begin at FIXED."""
+FIXED = 4
+REST = -1
+"""The part of the records that disclose nothing."""
+NO, WHOLE, KEPT, LEFT_OUT, JOINED = 0, 1, 2, 3, 4
+"""What becomes of the remainder: no split at all; there is none; a cluster of its own; left out; another part joins."""
+
+
+class Forest(NamedTuple):
+    """The nodes of one item-set column: their parents (-1: none that can be shown) and what showing them loses."""
+
+    parent: NDArray[np.int64]
+    share: NDArray[np.float64]
+
+
+class Desk(NamedTuple):
+    """Working space of one worker for one item-set column; counts are zero between uses."""
+
+    held: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    stamp: NDArray[np.int64]
+    touched: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    order: NDArray[np.int64]
+    spare: NDArray[np.int64]
+    lift: NDArray[np.bool_]
+
+
+class Parts(NamedTuple):
+    """The ranked items of clusters, one line each: the node, the records that choose it, their sum of 1 / items.
+
+    ``child`` is the number of the part in its cluster once that is decided, REST for one that discloses nothing.
+    """
+
+    node: NDArray[np.int64]
+    records: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    child: NDArray[np.int64]
+
+
+class Outcome(NamedTuple):
+    """What a split would do to each cluster, one line each."""
+
+    ends: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    bits: NDArray[np.float64]
+    fate: NDArray[np.int64]
+    children: NDArray[np.int64]
+
+
+def desk(forest: Forest) -> Desk:
+    """Return working space for the nodes of a column; it also says whether any of them has a parent."""
+    held, rank, stamp, touched, keys, order, spare = np.zeros((7, len(forest.share) + 1), np.int64)
+    lift = np.array([bool((forest.parent >= 0).any())])
+    return Desk(held, rank, stamp, touched, keys, order, spare, lift)
+
+
+def parts(capacity: int) -> Parts:
+    """Return room for this many parts."""
+    return Parts(
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.float64),
+        np.empty(capacity, np.int64),
+    )
+
+
+def outcome(clusters: int) -> Outcome:
+    """Return room for what becomes of this many clusters."""
+    return Outcome(
+        np.zeros(clusters, np.int64),
+        np.zeros(clusters, np.float64),
+        np.zeros(clusters, np.float64),
+        np.zeros(clusters, np.int64),
+        np.zeros(clusters, np.int64),
+    )
+
+
+@kernel
+def mark(node):
+    """Return the bit that says that an inner node is disclosed; a few nodes share one, which costs only a chance."""
+    return np.int64(1) << (node % np.int64(62))
+
+
+@kernel
+def in_units(share):
+    """Return what showing a node of this share discloses, in whole units."""
+    return np.int64((1.0 - share) * UNIT)
+
+
+@kernel
+def _count(items, extra, cell, first, last, at, count, touched):
+    """Count the records that hold each node; return how many nodes there are."""
+    found = ZERO
+    for row in range(first, last):
+        hidden = np.int64(extra[row, cell] & np.uint32(0xFFFF))
+        for index in range(at, at + hidden):
+            node = np.int64(items[index])
+            if count[node] == 0:
+                touched[found] = node
+                found += 1
+            count[node] += 1
+        at += hidden
+    return found
+
+
+@kernel
+def _sweep(items, extra, cell, first, last, begin, least, lift, parent, marks, count, stamp):
+    """Take out nodes that all records hold, and those that too few do; return how many hidden ones are left.
+
+    With ``lift`` too rare nodes are replaced by their parents, each once per record, unless those are disclosed.
+    """
+    total = last - first
+    read, write = begin, begin
+    for row in range(first, last):
+        cellful = extra[row, cell]
+        hidden = np.int64(cellful & np.uint32(0xFFFF))
+        mine = write
+        for index in range(read, read + hidden):
+            node = np.int64(items[index])
+            held = count[node]
+            if held == total:
+                continue
+            if held < least:
+                if not lift:
+                    continue
+                node = parent[node]
+                if node < 0 or marks & mark(node) != 0:
+                    continue
+            if lift:
+                if stamp[node] == row + 1:
+                    continue
+                stamp[node] = row + 1
+            items[write] = node
+            write += 1
+        read += hidden
+        extra[row, cell] = (cellful & np.uint32(0xFFFF0000)) | np.uint32(write - mine)
+    return write - begin
+
+
+@kernel
+def _settle(items, extra, cell, clusters, cluster, column, least, forest, space):
+    """Disclose what all records of one cluster hold, and give up what too few of them hold.
+
+    What is given up is replaced by its parent, where there is one that can be shown, and counted again. Returns how
+    many nodes are left; they are listed in ``space.touched``, and ``space.held`` says how many records hold each.
+    """
+    parent, share = forest.parent, forest.share
+    count, touched, stamp = space.held, space.touched, space.stamp
+    lift = space.lift[0]
+    first, last = clusters[cluster, 0], clusters[cluster, 1]
+    place = FIXED + EACH * column
+    begin = clusters[cluster, place]
+    if clusters[cluster, place + 1] == 0:
+        return ZERO
+    while True:
+        found = _count(items, extra, cell, first, last, begin, count, touched)
+        rare = shared = given = ZERO
+        for index in range(found):
+            node = touched[index]
+            if count[node] == last - first:
+                shared += 1
+                given += in_units(share[node])
+                if share[node] > 0.0:
+                    clusters[cluster, place + 3] |= mark(node)
+            elif count[node] < least:
+                rare += 1
+        if rare + shared == 0:
+            return found
+        marks = clusters[cluster, place + 3]
+        clusters[cluster, place + 1] = _sweep(
+            items, extra, cell, first, last, begin, least, lift, parent, marks, count, stamp
+        )
+        clusters[cluster, place + 2] += given
+        again = lift and rare > 0
+        kept = ZERO
+        for index in range(found):
+            node = touched[index]
+            if lift:
+                stamp[node] = 0
+                if parent[node] >= 0:
+                    stamp[parent[node]] = 0
+            if again or count[node] < least or count[node] == last - first:
+                count[node] = 0
+            else:
+                touched[kept] = node
+                kept += 1
+        if not again:
+            return kept
+
+
+@kernel
+def tidy(items, extra, cell, clusters, column, least, forest, space):
+    """Disclose what all records of a cluster hold, and give up what too few of them hold, in each cluster."""
+    count, touched = space.held, space.touched
+    for cluster in range(len(clusters)):
+        for index in range(_settle(items, extra, cell, clusters, cluster, column, least, forest, space)):
+            count[touched[index]] = 0
+
+
+@kernel
+def lift_all(items, extra, cell, clusters, column, forest, space):
+    """Replace every hidden node of the clusters by its parent, unless that is disclosed; return which have any left."""
+    parent, stamp = forest.parent, space.stamp
+    left = np.zeros(len(clusters), np.bool_)
+    for cluster in range(len(clusters)):
+        place = FIXED + EACH * column
+        first, last, begin = clusters[cluster, 0], clusters[cluster, 1], clusters[cluster, place]
+        read, write = begin, begin
+        marks = clusters[cluster, place + 3]
+        for row in range(first, last):
+            cellful = extra[row, cell]
+            hidden = np.int64(cellful & np.uint32(0xFFFF))
+            mine = write
+            for index in range(read, read + hidden):
+                node = parent[np.int64(items[index])]
+                if node >= 0 and stamp[node] != row + 1 and marks & mark(node) == 0:
+                    stamp[node] = row + 1
+                    items[write] = node
+                    write += 1
+            read += hidden
+            extra[row, cell] = (cellful & np.uint32(0xFFFF0000)) | np.uint32(write - mine)
+        for index in range(begin, write):
+            stamp[np.int64(items[index])] = 0
+        clusters[cluster, place + 1] = write - begin
+        left[cluster] = write > begin
+    return left
+
+
+@kernel
+def rank_items(found, total, budget, least, beta, alone, space):
+    """Rank the items that ``space.touched`` lists by the records that hold them; return how many are ranked.
+
+    See :func:`rank_and_choose`; :func:`ranked_item` tells which they are.
+    """
+    count, touched = space.held, space.touched
+    keys, order = space.keys, space.order
+    theta = max(beta * total - SLACK * total, float(least))
+    ranked = ZERO
+    for index in range(found):
+        held = count[touched[index]]
+        if held >= theta:
+            # most frequent first, ties by code: one key for both, so that equal frequencies sort by code
+            keys[ranked] = (total - held) * (len(count) + 1) + touched[index]
+            order[ranked] = ranked
+            ranked += 1
+    sort_stable(keys, order, space.spare, ranked)
+    if not alone:
+        return ranked
+    for index in range(ranked):
+        without = keys[order[index]] // (len(count) + 1)
+        if without >= least or without <= budget:
+            order[0] = order[index]
+            return np.int64(1)
+    return ZERO
+
+
+@kernel
+def ranked_item(index, space):
+    """Return the item of a rank."""
+    return space.keys[space.order[index]] % (len(space.held) + 1)
+
+
+@kernel
+def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, forest, space, chosen, out, result):
+    """Tidy each cluster, rank its hidden items, and let each record choose the best-ranked one it holds.
+
+    Items of fewer than max(beta * records, least) records are not ranked. With ``alone`` only one item of each
+    cluster is chosen: the best-ranked one that leaves ``least`` records, none, or few enough to be left out.
+    ``chosen[row]`` becomes the rank, or the number of ranks for a record without any. Returns nothing; the ranked
+    items are listed in ``out``, cluster after cluster, up to ``result.ends``.
+    """
+    count, rank, touched = space.held, space.rank, space.touched
+    at = ZERO
+    for cluster in range(len(clusters)):
+        first, last, budget = clusters[cluster, 0], clusters[cluster, 1], clusters[cluster, 2]
+        place = FIXED + EACH * column
+        begin = clusters[cluster, place]
+        total = last - first
+        result.ends[cluster] = at
+        if total < least or clusters[cluster, place + 1] == 0:
+            continue
+        found = _settle(items, extra, cell, clusters, cluster, column, least, forest, space)
+        ranked = rank_items(found, total, budget, least, beta, alone, space)
+        for index in range(found):
+            rank[touched[index]] = ranked
+            count[touched[index]] = 0
+        for index in range(ranked):
+            node = ranked_item(index, space)
+            rank[node] = index
+            out.node[at + index] = node
+            out.records[at + index] = 0
+            out.gain[at + index] = 0.0
+        read = begin
+        if ranked > 0:
+            for row in range(first, last):
+                cellful = extra[row, cell]
+                hidden = np.int64(cellful & np.uint32(0xFFFF))
+                had = np.int64(cellful >> np.uint32(HIDDEN))
+                best = ranked
+                for index in range(read, read + hidden):
+                    best = min(best, rank[np.int64(items[index])])
+                read += hidden
+                chosen[row] = best
+                if best < ranked:
+                    out.records[at + best] += 1
+                    out.gain[at + best] += np.float64(PORTION // had)
+        for index in range(ranked):
+            out.gain[at + index] /= PORTION
+        at += ranked
+        result.ends[cluster] = at
+
+
+@kernel
+def resolve(clusters, which, least, join, weight, share, lost, out, valid, result):
+    """Decide what becomes of the remainder of some clusters, and what that gains.
+
+    ``valid`` says which parts may be clusters of their own. ``lost`` is what a record left out loses by it, per
+    cluster. The numbers of the children go into ``out.child``.
+    """
+    for turn in range(len(which)):
+        cluster = which[turn]
+        begin = result.ends[cluster - 1] if cluster > 0 else ZERO
+        end = result.ends[cluster]
+        total, budget = clusters[cluster, 1] - clusters[cluster, 0], clusters[cluster, 2]
+        inside, parts_left = ZERO, ZERO
+        gain = 0.0
+        cheapest = np.int64(-1)
+        for index in range(begin, end):
+            out.child[index] = REST
+            if valid[index] and out.records[index] >= least:
+                out.child[index] = parts_left
+                inside += out.records[index]
+                worth = out.gain[index] * (1.0 - share[out.node[index]])
+                gain += worth
+                parts_left += 1
+                if cheapest < 0 or worth <= out.gain[cheapest] * (1.0 - share[out.node[cheapest]]):
+                    cheapest = index
+        rest = total - inside
+        gain *= weight
+        fate = NO
+        if parts_left > 0:
+            if rest == 0:
+                fate = WHOLE
+            elif rest >= least:
+                fate = KEPT
+            else:
+                cost = rest * lost[cluster]
+                if rest <= budget and gain > cost:
+                    fate = LEFT_OUT
+                    gain -= cost
+                elif join and parts_left > 1:
+                    fate = JOINED
+                    gain -= weight * out.gain[cheapest] * (1.0 - share[out.node[cheapest]])
+                    gone = out.child[cheapest]
+                    out.child[cheapest] = REST
+                    rest += out.records[cheapest]
+                    parts_left -= 1
+                    for index in range(begin, end):
+                        if out.child[index] > gone:
+                            out.child[index] -= 1
+        bits = 0.0
+        for index in range(begin, end):
+            if out.child[index] >= 0 and fate != NO:
+                bits += out.records[index] * np.log2(total / out.records[index])
+        if fate in (KEPT, JOINED):
+            bits += rest * np.log2(total / rest)
+        result.gain[cluster] = gain
+        result.bits[cluster] = bits
+        result.fate[cluster] = fate
+        result.children[cluster] = 0 if fate == NO else parts_left + np.int64(fate != WHOLE)
+
+
+@kernel
+def portions_hidden(disclosed, had):
+    """Return which share of so many items a record hides that discloses so much, in whole units."""
+    return np.floor(max(1.0 - disclosed / had, 0.0) * PORTION)
+
+
+@kernel
+def hidden_share(extra, cell, clusters, column):
+    """Return, for each cluster, the sum over its records of the share of their items that is not disclosed."""
+    found = np.zeros(len(clusters), np.float64)
+    for cluster in range(len(clusters)):
+        disclosed = clusters[cluster, FIXED + EACH * column + 2] / UNIT
+        for row in range(clusters[cluster, 0], clusters[cluster, 1]):
+            had = np.int64(extra[row, cell] >> np.uint32(HIDDEN))
+            if had > 0:
+                found[cluster] += portions_hidden(disclosed, had)
+        found[cluster] /= PORTION
+    return found
+
+
+@kernel
+def exclude(which, out, result, begin, holds, tries, valid):
+    """Mark parts of some clusters that may not be children: those that failed, or else those that gain least.
+
+    ``holds`` tells it of the children, those of cluster c from ``begin[c]``. Where no disclosing child failed it was
+    the remainder, and twice as many parts as the last time (``tries``) go to it.
+    """
+    for turn in range(len(which)):
+        cluster = which[turn]
+        first = result.ends[cluster - 1] if cluster > 0 else ZERO
+        failed = ZERO
+        for index in range(first, result.ends[cluster]):
+            child = out.child[index]
+            if child >= 0 and not holds[begin[cluster] + child]:
+                valid[index] = False
+                failed += 1
+        if failed > 0:
+            continue
+        for _ in range(1 << tries[cluster]):
+            cheapest = np.int64(-1)
+            for index in range(first, result.ends[cluster]):
+                live = out.child[index] >= 0 and valid[index]
+                if live and (cheapest < 0 or out.gain[index] <= out.gain[cheapest]):
+                    cheapest = index
+            if cheapest < 0:
+                break
+            valid[cheapest] = False
+        tries[cluster] = min(tries[cluster] + 1, 20)

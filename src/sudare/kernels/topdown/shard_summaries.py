@@ -1,0 +1,404 @@
+"""What a shard, some of the rows of a table, tells about clusters whose rows are in many shards.
+
+Rows are sent down a *tree* of *forks* that were decided before, and what they are in each open cluster is added up:
+counts, smallest and largest codes, bits. Summaries of shards are merged by sums, minima, maxima and ors, and scored as
+:mod:`sudare.kernels.topdown.splits` scores what it counted itself.
+
+Here ``rows`` and ``items`` are 32-bit codes; record r holds ``items[offsets[s, r]:offsets[s, r + 1]]`` of item-set
+column s. ``order`` lists the rows cluster by cluster, those of cluster c from ``first[c]`` to ``last[c]``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.kernels.topdown.item_choices import PORTION, portions_hidden
+from sudare.kernels.topdown.splits import (
+    LEAST_LOSS,
+    cover_places,
+    keep_best,
+    lay_out,
+    score_places,
+    too_small,
+)
+from sudare.kernels.topdown.value_orders import (
+    BINS,
+    NONE,
+    NUMBER,
+    SET,
+    SINGLE,
+    WORDS,
+    ZERO,
+    kernel,
+    order_counted,
+    range_loss,
+)
+
+NOWHERE = 2147483647
+"""What ``lookup`` says of a code that is in no map."""
+
+
+class Forks(NamedTuple):
+    """Ways to part clusters, one line each: by the attribute ``column``, or by the items of set -1 - ``column``.
+
+    A number goes left (0) if its code is at most ``place``. Other forks have a map: from code to place, which goes left
+    as a split's ``shape`` says, or from item to rank. Map m owns ``begin[m]:begin[m + 1]`` of ``code`` and
+    ``place_of``; forks may share one. A record goes where its item of the lowest rank does,
+    ``child[child_begin[f] + rank]``, and to the last of its ``children`` without one, or where that says REST.
+    """
+
+    column: NDArray[np.int64]
+    place: NDArray[np.int64]
+    shape: NDArray[np.int64]
+    map: NDArray[np.int64]
+    children: NDArray[np.int64]
+    child_begin: NDArray[np.int64]
+    child: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    code: NDArray[np.int32]
+    place_of: NDArray[np.int32]
+
+
+class Orders(NamedTuple):
+    """The orders of values, by pairs of cluster and attribute: how many places, and the place of each code.
+
+    Pair p owns ``begin[p]:begin[p + 1]`` of ``code`` and ``place_of``. One in bins owns nothing; its places are ranges
+    of 1 << ``shift[p]`` codes from ``low[p]`` on, of which some may be empty. ``shift`` is -1 elsewhere.
+    """
+
+    begin: NDArray[np.int64]
+    code: NDArray[np.int32]
+    place_of: NDArray[np.int32]
+    places: NDArray[np.int64]
+    low: NDArray[np.int64]
+    shift: NDArray[np.int64]
+
+
+class Covered(NamedTuple):
+    """What the places of clusters cover, one line each, those of cluster c from ``begin[c]``; and records in bins.
+
+    Lines are those of attributes with several places, one after the other (see
+    :func:`sudare.kernels.topdown.splits.lay_out`).
+    """
+
+    begin: NDArray[np.int64]
+    inside: NDArray[np.int64]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    bits: NDArray[np.uint64]
+
+
+@kernel
+def _send(rows, items, offsets, forks, fork, lookup, order, first, last, side):
+    """Say to which child of a fork the rows that ``order`` lists from first to last go."""
+    column, place = forks.column[fork], forks.place[fork]
+    if column >= 0 and forks.map[fork] < 0:
+        for index in range(first, last):
+            side[index] = np.int32(np.int64(rows[order[index], column]) > place)
+        return
+    begin, end = forks.begin[forks.map[fork]], forks.begin[forks.map[fork] + 1]
+    code, place_of = forks.code, forks.place_of
+    for index in range(begin, end):
+        lookup[code[index]] = place_of[index]
+    if column >= 0:
+        alone = forks.shape[fork] == SINGLE
+        for index in range(first, last):
+            here = np.int64(lookup[rows[order[index], column]])
+            side[index] = np.int32(here != place if alone else here > place)
+    else:
+        own, child, rest = offsets[-1 - column], forks.child, forks.children[fork] - 1
+        start = forks.child_begin[fork]
+        for index in range(first, last):
+            best = np.int64(NOWHERE)
+            for where in range(own[order[index]], own[order[index] + 1]):
+                best = min(best, np.int64(lookup[items[where]]))
+            to = NONE if best == NOWHERE else child[start + best]
+            side[index] = np.int32(rest if to < 0 else to)
+    for index in range(begin, end):
+        lookup[code[index]] = NOWHERE
+
+
+@kernel
+def route(rows, items, offsets, forks, child, lookup, order, first, last):
+    """Send the rows down a tree: the children of node n are nodes from ``child[n]`` on, which is -1 for a leaf.
+
+    The forks are those of the nodes that are no leaves, in their order.
+    ``order`` has all rows before, and lists them leaf by leaf after; ``first`` and ``last`` become where the rows of
+    each node are. Parents come before their children.
+    """
+    side = np.empty(len(order), np.int32)
+    spare = np.empty(len(order), np.int64)
+    fork = ZERO
+    first[0], last[0] = 0, len(order)
+    for node in range(len(child)):
+        if child[node] < 0:
+            continue
+        low, high, base = first[node], last[node], child[node]
+        count = forks.children[fork]
+        for index in range(base, base + count):
+            last[index] = 0
+        if high > low:
+            _send(rows, items, offsets, forks, fork, lookup, order, low, high, side)
+        fork += 1
+        for index in range(low, high):
+            last[base + side[index]] += 1
+        position = low
+        for index in range(base, base + count):
+            first[index] = position
+            position += last[index]
+            last[index] = first[index]
+        for index in range(low, high):
+            to = base + side[index]
+            spare[last[to]] = order[index]
+            last[to] += 1
+        for index in range(low, high):
+            order[index] = spare[index]
+
+
+@kernel
+def count_values(rows, first, last, axes, buffers, keys, counts, low, high, many):
+    """Count the codes of each attribute in each cluster; return how many counts there are.
+
+    ``keys`` are cluster * codes + code, with the codes of all attributes numbered through as in ``axes``. A number with
+    more than BINS different values is not counted: ``many`` says so. ``low`` and ``high`` are the ends of the codes.
+    """
+    stamp, amount = buffers.stamp, buffers.amount
+    codes = axes.start[-1]
+    at = ZERO
+    for cluster in range(len(first)):
+        for a in range(len(axes.kind)):
+            base, begin = axes.start[a], at
+            most = BINS if axes.kind[a] == NUMBER else axes.start[a + 1] - base
+            buffers.visit[0] += 1
+            visit = buffers.visit[0]
+            for row in range(first[cluster], last[cluster]):
+                code = np.int64(rows[row, a])
+                low[cluster, a], high[cluster, a] = min(low[cluster, a], code), max(high[cluster, a], code)
+                if many[cluster, a]:
+                    continue
+                where = base + code
+                if stamp[where] != visit:
+                    if at - begin == most:
+                        many[cluster, a] = True
+                        continue
+                    stamp[where] = visit
+                    amount[where] = 0
+                    keys[at] = cluster * codes + where
+                    at += 1
+                amount[where] += 1
+            if many[cluster, a]:
+                at = begin
+            for index in range(begin, at):
+                counts[index] = amount[keys[index] - cluster * codes]
+    return at
+
+
+@kernel
+def order_counts(begin, code, count, by_code, axes, buffers, places, place_of, table):
+    """Put the values of pairs of cluster and attribute in order; ``code`` is ascending in each (see :class:`Orders`).
+
+    ``table[begin[p] + place]`` becomes the number of records at a place. Pairs without codes are left alone.
+    """
+    attributes = len(axes.kind)
+    for pair in range(len(begin) - 1):
+        a, first = pair % attributes, begin[pair]
+        found = begin[pair + 1] - first
+        if found == 0:
+            continue
+        base = axes.start[a]
+        for index in range(found):
+            buffers.present[index] = code[first + index]
+            buffers.amount[base + code[first + index]] = count[first + index]
+        places[pair] = 1
+        buffers.lookup[base + code[first]], buffers.table[0] = 0, count[first]
+        if found > 1:
+            places[pair] = order_counted(found, a, by_code, axes, buffers, ZERO)
+        for index in range(found):
+            place_of[first + index] = buffers.lookup[base + code[first + index]]
+        for place in range(places[pair]):
+            table[first + place] = buffers.table[place]
+
+
+@kernel
+def cover(rows, first, last, orders, axes, buffers, with_extents, covered):
+    """Find what the places of clusters cover, and count the records in bins."""
+    attributes = len(axes.kind)
+    start, lookup = axes.start, buffers.lookup
+    for cluster in range(len(first)):
+        places = orders.places[cluster * attributes : (cluster + 1) * attributes]
+        span, offset, active = lay_out(places, axes.kind)
+        base, total = covered.begin[cluster], ZERO
+        for index in range(len(active)):
+            a = active[index]
+            pair = cluster * attributes + a
+            total += places[a]
+            for entry in range(orders.begin[pair], orders.begin[pair + 1]):
+                lookup[start[a] + orders.code[entry]] = orders.place_of[entry]
+            if orders.shift[pair] >= 0:
+                low, shift = orders.low[pair], orders.shift[pair]
+                for row in range(first[cluster], last[cluster]):
+                    code = np.int64(rows[row, a])
+                    lookup[start[a] + code] = (code - low) >> shift
+                    covered.inside[base + offset[a] + ((code - low) >> shift)] += 1
+        if not with_extents:
+            continue
+        cover_places(rows, first[cluster], last[cluster], axes, buffers, active, span, offset, total)
+        here = buffers.at_place
+        for line in range(total):
+            for index in range(len(active)):
+                a = active[index]
+                covered.low[base + line, a], covered.high[base + line, a] = here.low[line, a], here.high[line, a]
+                for word in range(a * WORDS, a * WORDS + span[a]):
+                    covered.bits[base + line, word] = here.bits[line, word]
+
+
+@kernel
+def score_covered(
+    clusters, where, orders, table, low, high, covered, least, mode, axes, buffers, room, every, best, before
+):
+    """Score the splits of clusters from what shards told of them; see
+    :func:`sudare.kernels.topdown.splits.score_splits`.
+
+    That of cluster c stands at ``where[c]``. ``table`` has the records at places of pairs that are not in bins. Of
+    those that are, only bins that are not empty are places. ``low`` and ``high`` are the ends of what each cluster
+    covers of each attribute.
+    """
+    attributes = len(axes.kind)
+    ends = np.empty(len(clusters), np.int64)
+    places = np.empty(attributes, np.int64)
+    at = ZERO
+    for cluster in range(len(clusters)):
+        spot = where[cluster]
+        before[cluster] = 0.0
+        found = ZERO
+        if not too_small(clusters[cluster], least):
+            raw = orders.places[spot * attributes : (spot + 1) * attributes]
+            _, raw_offset, _ = lay_out(raw, axes.kind)
+            base = covered.begin[spot]
+            for a in range(attributes):
+                places[a] = raw[a]
+                if orders.shift[spot * attributes + a] >= 0:
+                    places[a] = 0
+                    for place in range(raw[a]):
+                        places[a] += np.int64(covered.inside[base + raw_offset[a] + place] > 0)
+            span, offset, active = lay_out(places, axes.kind)
+            for index in range(len(active)):
+                a = active[index]
+                pair = spot * attributes + a
+                in_bins = orders.shift[pair] >= 0
+                to = offset[a]
+                for place in range(raw[a]):
+                    line = base + raw_offset[a] + place
+                    amount = covered.inside[line] if in_bins else table[orders.begin[pair] + place]
+                    if amount == 0:
+                        continue
+                    buffers.table[to] = amount
+                    if mode == LEAST_LOSS:
+                        for other in range(len(active)):
+                            b = active[other]
+                            buffers.at_place.low[to, b] = covered.low[line, b]
+                            buffers.at_place.high[to, b] = covered.high[line, b]
+                            for word in range(b * WORDS, b * WORDS + span[b]):
+                                buffers.at_place.bits[to, word] = covered.bits[line, word]
+                    to += 1
+            if len(active) > 0:
+                found = score_places(
+                    clusters[cluster], least, mode, NONE, axes, buffers, places, span, offset, active, low[spot],
+                    high[spot], room, at, before[cluster : cluster + 1],
+                )  # fmt: skip
+        if every:
+            at += found
+            ends[cluster] = at
+            continue
+        keep_best(room, found, best, cluster)
+        ends[cluster] = cluster + 1
+    return ends
+
+
+@kernel
+def covered_losses(distinct, low, high, axes):
+    """Return the loss per record of each attribute in each cluster, not weighted, from what the cluster covers."""
+    found = np.zeros(low.shape, np.float64)
+    for cluster in range(len(low)):
+        for a in range(len(axes.kind)):
+            if axes.kind[a] != SET:
+                found[cluster, a] = range_loss(axes, a, np.int64(low[cluster, a]), np.int64(high[cluster, a]))
+            elif distinct[cluster, a] > 1:
+                found[cluster, a] = distinct[cluster, a] / (axes.start[a + 1] - axes.start[a])
+    return found
+
+
+@kernel
+def tally_forks(rows, items, offsets, forks, owner, lookup, order, first, last, codes, begin, counts):
+    """Count the values of one column in the children that forks of clusters would make: fork f is one of ``owner[f]``.
+
+    ``counts[begin[f] + child, code]`` is the number of records.
+    """
+    side = np.empty(len(order), np.int32)
+    for fork in range(len(owner)):
+        low, high = first[owner[fork]], last[owner[fork]]
+        if high > low:
+            _send(rows, items, offsets, forks, fork, lookup, order, low, high, side)
+        for index in range(low, high):
+            counts[begin[fork] + side[index], codes[order[index]]] += 1
+
+
+@kernel
+def mark_forks(rows, items, offsets, forks, owner, lookup, order, first, last, codes, begin, bits):
+    """Say which values of one column there are in the children of forks: a bit each, the first is the highest one."""
+    side = np.empty(len(order), np.int32)
+    for fork in range(len(owner)):
+        low, high = first[owner[fork]], last[owner[fork]]
+        if high > low:
+            _send(rows, items, offsets, forks, fork, lookup, order, low, high, side)
+        for index in range(low, high):
+            code = np.int64(codes[order[index]])
+            bits[begin[fork] + side[index], code >> 3] |= np.uint8(128) >> np.uint8(code & 7)
+
+
+@kernel
+def count_nodes(items, offsets, begin, code, slot, lookup, stamp, order, first, last, counts):
+    """Count the records that hold each node: item ``code[i]`` of cluster c is one of ``slot[i]``, from ``begin[c]`` on.
+
+    The slots of all clusters are numbered through. A record counts once for a slot.
+    """
+    for cluster in range(len(first)):
+        for index in range(begin[cluster], begin[cluster + 1]):
+            lookup[code[index]] = slot[index]
+        for index in range(first[cluster], last[cluster]):
+            row = order[index]
+            for where in range(offsets[row], offsets[row + 1]):
+                to = lookup[items[where]]
+                if to != NOWHERE and stamp[to] != row + 1:
+                    stamp[to] = row + 1
+                    counts[to] += 1
+        for index in range(begin[cluster], begin[cluster + 1]):
+            lookup[code[index]] = NOWHERE
+
+
+@kernel
+def choose_items(items, offsets, begin, code, rank, disclosed, lookup, order, first, last, records, gain, hidden):
+    """Let each record choose the item of the lowest rank; count the records, and add up their gains in whole units.
+
+    Ranks of all clusters are numbered through, and ``rank`` belongs to ``code`` as slots do in :func:`count_nodes`.
+    ``hidden`` becomes the share of items that is hidden, of all records of a cluster, where so much is ``disclosed``.
+    """
+    for cluster in range(len(first)):
+        for index in range(begin[cluster], begin[cluster + 1]):
+            lookup[code[index]] = rank[index]
+        for index in range(first[cluster], last[cluster]):
+            row = order[index]
+            had = offsets[row + 1] - offsets[row]
+            best = np.int64(NOWHERE)
+            for where in range(offsets[row], offsets[row + 1]):
+                best = min(best, np.int64(lookup[items[where]]))
+            if best != NOWHERE:
+                records[best] += 1
+                gain[best] += PORTION // had
+            if had > 0:
+                hidden[cluster] += np.int64(portions_hidden(disclosed[cluster], had))
+        for index in range(begin[cluster], begin[cluster + 1]):
+            lookup[code[index]] = NOWHERE

@@ -1,0 +1,1 @@
+"""Methods that leave quasi-identifiers unchanged and hide sensitive values."""

@@ -1,0 +1,158 @@
+"""Options that have no effect beside others, or on the columns of a policy: each is an error.
+
+``OPTIONS`` says of an option what has to hold for it to have an effect. An option that is given as it is without being
+given says what is so, and passes. Policies are looked at as they were written; whatever in them is malformed is told
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sudare.core.errors import PolicyError, Problem
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What stands beside an option: all options, the columns, the promises, and the sets that no class is by."""
+
+    options: Mapping[str, Any]
+    columns: Mapping[str, Mapping[str, Any]]
+    promises: Sequence[Mapping[str, Any]]
+    free: Collection[str]
+
+    def quasi(self) -> Iterator[Mapping[str, Any]]:
+        """Give the quasi-identifiers that take part in the classes."""
+        for name, spec in self.columns.items():
+            if spec.get("role") == "quasi" and name not in self.free:
+                yield spec
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an option needs to have an effect, and what is said if that is not so."""
+
+    holds: Callable[[Beside], bool]
+    why: str
+    hint: str = "leave it out."
+
+
+NO_SETS = "no quasi-identifier takes part in the classes with item sets"
+"""Why options about item sets have no effect; told of a policy, or else of a table."""
+
+
+def _may_hold_sets(beside: Beside) -> bool:
+    """Say whether classes may be by item sets; a column without a kind may hold lists."""
+    return any(
+        spec.get("kind") in (None, "items")
+        and not spec.get("order")
+        and not _follows_from_values(spec.get("hierarchy"))
+        for spec in beside.quasi()
+    )
+
+
+def _follows_from_values(hierarchy: object) -> bool:
+    return isinstance(hierarchy, Mapping) and any(hierarchy.get(key) is not None for key in ("bands", "dates"))
+
+
+def _some_drawn_alike(beside: Beside) -> bool:
+    """Say whether a perturbed column has no matrix of its own."""
+    own, strata = beside.options.get("matrices"), beside.options.get("strata")
+    drawn = {name for name, spec in beside.columns.items() if spec.get("role") in ("quasi", "sensitive")}
+    fixed = set(strata) if isinstance(strata, list | tuple) else set()
+    return not isinstance(own, Mapping) or bool(drawn - fixed - set(own))
+
+
+def _joins_classes(beside: Beside) -> bool:
+    """Say whether there are promises that the published clustering knows nothing of, so that classes are joined."""
+    diverse = [spec for spec in beside.promises if spec.get("model") == "l-diversity"]
+    return len(diverse) > 1 or any(
+        spec.get("model") not in ("k-anonymity", "l-diversity")
+        or spec.get("count") == "subjects"
+        or spec.get("variant", "distinct") != "distinct"
+        for spec in beside.promises
+    )
+
+
+_SETS = Needs(_may_hold_sets, NO_SETS)
+_RANKED = Needs(
+    lambda beside: beside.options.get("items") != "one-by-one",
+    "one-by-one makes no choices",
+    "leave it out, or items: one-by-one.",
+)
+_SINGLE = Needs(
+    lambda beside: all(spec.get("kind") != "items" for spec in beside.quasi()), "classes by item sets stay as they are"
+)
+_OWN = Needs(_some_drawn_alike, "all perturbed columns have matrices of their own")
+
+OPTIONS: Mapping[tuple[str, str], tuple[Needs, ...]] = {
+    ("top-down", "items"): (_SETS,),
+    ("top-down", "remainder"): (_SETS, _RANKED),
+    ("top-down", "beta"): (_SETS, _RANKED),
+    ("top-down", "polish"): (_SINGLE,),
+    ("l-clustering", "loss"): (
+        Needs(
+            lambda beside: beside.options.get("weights", "domain") == "domain",
+            "with weights: 1 years and values count as they are",
+            "leave it out, or weights: 1.",
+        ),
+        Needs(
+            lambda beside: beside.options.get("variant") != "reference" or _joins_classes(beside),
+            "variant: reference has a distance of its own",
+            "leave it out, or use variant: fast.",
+        ),
+    ),
+    ("pram", "p"): (_OWN,),
+    ("pram", "kind"): (_OWN,),
+    ("pram", "weights"): (
+        Needs(
+            lambda beside: beside.options.get("p") == "per-column",
+            "weights belong to p: per-column",
+            "leave them out, or say p: per-column.",
+        ),
+    ),
+    ("tds", "width"): (
+        Needs(
+            lambda beside: beside.options.get("search") == "beam",
+            "a greedy search follows one way",
+            "leave it out, or say search: beam.",
+        ),
+    ),
+}  # fmt: skip
+"""For each option of a method that may be without effect, what has to hold."""
+
+_DEFAULTS: Mapping[tuple[str, str], Any] = {
+    ("top-down", "items"): "rank-choose-split",
+    ("top-down", "remainder"): "join",
+    ("top-down", "beta"): 0,
+    ("top-down", "polish"): False,
+    ("l-clustering", "loss"): "gcp",
+    ("pram", "p"): "calibrated",
+    ("pram", "kind"): "uniform",
+}
+
+
+def idle_options(method: str, beside: Beside) -> Iterator[Problem]:
+    """Give the options of a method that have no effect, each with the reason and what to do."""
+    for (name, key), needs in OPTIONS.items():
+        value = beside.options.get(key)
+        if name != method or value is None or value == _DEFAULTS.get((name, key)):
+            continue
+        lacking = next((each for each in needs if not each.holds(beside)), None)
+        if lacking is not None:
+            yield Problem(f"method.{key}", f"has no effect: {lacking.why}.", lacking.hint)
+
+
+def check_sets(options: Mapping[str, Any], with_sets: bool) -> None:
+    """Raise if options of ``top-down`` have no effect on a table: only the table tells which columns hold lists."""
+    keys = ["polish"] if with_sets else ["items", "remainder", "beta"]
+    why = "classes by item sets stay as they are" if with_sets else NO_SETS
+    problems = [
+        Problem(f"method.{key}", f"has no effect on this table: {why}.", "leave it out.")
+        for key in keys
+        if key in options and options[key] != _DEFAULTS["top-down", key]
+    ]
+    if problems:
+        raise PolicyError(problems)

@@ -1,0 +1,170 @@
+"""What a certificate tells of PRAM: how values were drawn, how much of them was kept, and what has to be noted.
+
+Of a table, it tells the values that there are, shares with three digits where a promise or an invariant matrix needs
+them, and what follows from these: matrices, and a p that is calibrated for them
+(:mod:`sudare.methods.pram.published_retention`). An invariant matrix is made of the rounded shares, so that it tells
+no more than they do. Matrices and a p that the policy gives are told as they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sudare.methods.hiding.hidden_column import domain
+from sudare.methods.pram import Calibration, cut
+from sudare.methods.pram.attributes import Attribute
+from sudare.methods.pram.promises import (
+    Matrix,
+    Promises,
+    Retention,
+)
+from sudare.table import Table
+
+REPEATED = (
+    "Some people have several records. Each is drawn on its own and taken for another person: whoever knows which "
+    "records are one person's can connect them better than 1/k, and learns more of a value that they share."
+)
+MEASURES = "Values were drawn anew; the measures of loss are of generalization, and say nothing of that."
+ORDER = "The rows are in random order, which Pk-anonymity rests on."
+NOISE = "Nothing is kept of some columns: what they show is noise."
+KEPT = "The promises let some columns be kept as they are, and so they are."
+FEW = 10
+"""Records of a stratum below which the certificate warns: the largest of the usual minimum frequencies, 3 to 10, of
+statistical disclosure control (A. Hundepool et al., Statistical Disclosure Control, Wiley 2012)."""
+IN_FEW = (
+    "The values that occur in a stratum are told, and shares of them where a promise needs these, so that of such a "
+    "stratum nearly all is told but whose value is which: whoever knows the values of the others there knows the last."
+)
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """How much the told shares allow to be kept, rounded down: of all columns alike, and by each condition."""
+
+    p: float | None
+    bounds: Mapping[str, float | None]
+    binding: str | None
+
+    @classmethod
+    def of(cls, promises: Promises, found: Calibration, lowered_for: str | None) -> Calibrated:
+        """Return what may be told of a calibration that was made for what is told of the distribution."""
+        retention, lowered = promises.published([found.p] * len(found.retention), alike=True)
+        p = next((each for each in retention if each is not None), None)
+        bounds = {key: None if bound is None else cut(bound) for key, bound in found.bounds.items()}
+        return cls(p, bounds, lowered_for or lowered or found.binding)
+
+
+def facts_of(promises: Promises, retention: Retention, calibrated: Calibrated) -> dict[str, Any]:
+    """Return what an analyst and the audit have to know."""
+    mechanism = promises.mechanism
+    layout = mechanism.layout
+    columns = {column.name: column for attribute in layout.attributes for column in attribute.columns}
+    told: dict[str, Any] = {name: {"values": domain(column)} for name, column in columns.items()}
+    facts: dict[str, Any] = {"kind": "invariant" if mechanism.invariant else "uniform", "columns": told}
+    everywhere = _told_cell(promises, 0, retention, shared=True)
+    for name, part in everywhere["columns"].items():
+        told[name] |= part
+    facts |= {key: value for key, value in everywhere.items() if key == "joint"}
+    if layout.by:
+        cells = [
+            {"cell": dict(cell.key), **_told_cell(promises, number, retention, shared=False)}
+            for number, cell in enumerate(layout.cells)
+        ]
+        facts["strata"] = {"columns": list(layout.by), "cells": cells}
+    kept = {
+        name: retention[number]
+        for number, attribute in enumerate(layout.attributes)
+        for name in attribute.names
+        if retention[number] is not None
+    }
+    in_order = {name: kept[name] for name in columns if name in kept}
+    facts["calibration"] = {
+        "p": next(iter(kept.values())) if len(set(kept.values())) == 1 else None,
+        "retention": in_order,
+        "calibrated": calibrated.p,
+        "bounds": dict(calibrated.bounds),
+        "binding": calibrated.binding,
+    }
+    return facts
+
+
+def _told_cell(promises: Promises, index: int, retention: Retention, *, shared: bool) -> dict[str, Any]:
+    """Return the matrices of a cell, by column and of joint columns, with the priors of what is limited.
+
+    Either those that all cells share, or those that are its own.
+    """
+    mechanism = promises.mechanism
+    cell = mechanism.layout.cells[index]
+    columns: dict[str, Any] = {}
+    joint = []
+    for number, attribute in enumerate(mechanism.layout.attributes):
+        if mechanism.layout.shared[number] != shared:
+            continue
+        p, codes = retention[number], cell.domains[number]
+        prior = next((limit.priors[index] for limit in promises.limits if limit.number == number), None)
+        if len(attribute.columns) > 1:
+            joint.append(_told_joint(attribute, codes, mechanism.matrix(cell, number, p), prior))
+            continue
+        column = attribute.columns[0]
+        part: dict[str, Any] = {}
+        if len(codes) < column.size:
+            values = domain(column)
+            part["values"] = [values[code] for code in codes.tolist()]
+        even = p is not None and not mechanism.invariant
+        part["matrix"] = {"p": p} if even else {"rows": mechanism.matrix(cell, number, p).tolist()}
+        if prior is not None:
+            part["prior"] = prior.tolist()
+        columns[column.name] = part
+    return {"columns": columns} | ({"joint": joint} if joint else {})
+
+
+def _told_joint(attribute: Attribute, codes: Any, matrix: Matrix, prior: Any) -> dict[str, Any]:
+    """Return a joint matrix over all combinations; what is never drawn has a column of zeros.
+
+    Nobody has such a combination either. Its row is what would be drawn for it if nothing were kept.
+    """
+    rows = np.zeros((attribute.size, attribute.size))
+    rows[:, codes] = _fresh(matrix)
+    rows[np.ix_(codes, codes)] = matrix
+    told: dict[str, Any] = {"columns": list(attribute.names), "rows": rows.tolist()}
+    if prior is not None:
+        shares = np.zeros(attribute.size)
+        shares[codes] = prior
+        told["prior"] = shares.tolist()
+    return told
+
+
+def _fresh(matrix: Matrix) -> Any:
+    """Return the distribution of a fresh draw: what all truths but o show as o, made to add up to 1."""
+    others = matrix.min(axis=0)
+    total = float(others.sum())
+    return others / total if total > 0 else np.full(len(matrix), 1 / len(matrix))
+
+
+def notes_of(table: Table, promises: Promises, retention: Retention) -> list[str]:
+    """Return what whoever reads the certificate has to know beside the promises."""
+    notes = [MEASURES]
+    if promises.k is not None:
+        notes.append(ORDER)
+    if table.subject is not None and len(np.unique(table.subject.codes)) < table.rows:
+        notes.append(REPEATED)
+    if 0.0 in retention:
+        notes.append(NOISE)
+    attributes = promises.mechanism.layout.attributes
+    own = promises.mechanism.own
+    kept = [number for number, p in enumerate(retention) if p == 1.0]
+    kept += [number for number, matrix in own.items() if (matrix == np.eye(len(matrix))).all()]
+    if kept:
+        names = ", ".join(name for number in sorted(kept) for name in attributes[number].names)
+        notes.append(f"{KEPT} These are: {names}.")
+    cells = promises.mechanism.layout.cells
+    few = [cell.rows for cell in cells if cell.rows < FEW] if len(cells) > 1 else []
+    if few:
+        notes.append(
+            f"{len(few):,} of {len(cells):,} strata have fewer than {FEW} records, the least {min(few)}. {IN_FEW}"
+        )
+    return notes

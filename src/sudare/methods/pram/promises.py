@@ -1,0 +1,419 @@
+"""What PRAM promises of a table: the figures of Pk and of P(alpha, gamma) in every cell, and how much may be kept.
+
+**Cells.** A record can only be taken for one that could show the same, and values are drawn within cells. So the number
+of records in the bound of Pk is that of the cell, each cell has its own ratio, and the smallest figure counts. Likewise
+beliefs are computed by the distribution in the cell, and the worst cell counts: whoever knows which stratum somebody is
+in knows its distribution, too. Of an attribute that is drawn alike in all cells it is the distribution in the table.
+
+**Joint attributes.** Whoever sees all columns of a joint attribute uses all of them. The figures of one of its columns
+are therefore those of B(t, s) = sum over o of R[t, o] post(s | o), where t and o are joint values and s is a value of
+the column. Its prior is the joint one.
+
+**How much may be kept.** Uniform matrices of single columns all over the table are calibrated exactly, by
+:mod:`sudare.methods.pram.calibration`. Otherwise the largest p is found by halving, after steps of a hundredth found
+the first place where the promise is lost; whatever is found, the figures of the result itself are what has to hold.
+
+**What a release tells of it.** Promises are kept for the shares as they are, and as they are told, with three digits. A
+p that was calibrated for both would tell more of the former. So a release uses one that is calibrated for what is told,
+and lowered by a few fixed steps where the shares as they are need it (:mod:`sudare.methods.pram.published_retention`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.core.errors import (
+    PolicyError,
+    PolicyUnmetError,
+    Problem,
+)
+from sudare.methods.pram import (
+    RUNGS,
+    Calibration,
+    Limit,
+    calibrate,
+    cut,
+    invariant_matrix,
+    least_ratio,
+    pk_figure,
+    uniform_alpha,
+    uniform_gamma,
+    uniform_matrix,
+    uniform_ratio,
+    unkept,
+)
+from sudare.methods.pram.attributes import (
+    Attribute,
+    Cell,
+    Layout,
+    code_of,
+)
+from sudare.models import TOLERANCE, AlphaGamma, PkAnonymity, Requirements, describe
+
+Matrix = NDArray[np.float64]
+Shares = NDArray[np.float64]
+Retention = Sequence[float | None]
+"""The probability with which each attribute is kept; None for those with a matrix of their own."""
+
+DIGITS = 3
+"""Significant digits of shares that are taken from the data, since they are told."""
+NEAR = 0.005
+"""By how much a share in the policy may differ from that in the table: what is promised by it holds as nearly."""
+TAKEN = "leave it out: it is then taken from the data."
+STEPS = 100
+HALVINGS = 50
+
+
+def rounded(counts: NDArray[np.int64]) -> Shares:
+    """Return shares to a few digits, so that they add up to 1."""
+    total = max(int(counts.sum()), 1)
+    shares = np.array([float(f"{count / total:.{DIGITS}g}") for count in counts.tolist()])
+    return np.asarray(shares / shares.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """How values are drawn, but for how much of them is kept: ``own`` are matrices that the policy gives."""
+
+    layout: Layout
+    invariant: bool
+    own: Mapping[int, Matrix]
+
+    def matrix(self, cell: Cell, number: int, p: float | None) -> Matrix:
+        """Return the matrix of an attribute in a cell, over its domain there."""
+        if p is None:
+            return self.own[number]
+        if self.invariant:
+            return invariant_matrix(rounded(cell.counts[number]), p)
+        return uniform_matrix(len(cell.domains[number]), p)
+
+    def ratio(self, cell: Cell, number: int, p: float | None) -> float:
+        """Return the least ratio of two probabilities with which truths of a cell show the same value."""
+        if p is None:
+            return least_ratio(self.own[number])
+        if self.invariant:
+            rarest = (1 - p) * float(rounded(cell.counts[number]).min())
+            return rarest / (p + rarest) if p + rarest > 0 else 0.0
+        return uniform_ratio(len(cell.domains[number]), p)
+
+    @property
+    def plain(self) -> bool:
+        """Whether all of it is uniform matrices of single columns, the same for all records, over all values."""
+        [first, *others] = self.layout.cells
+        return (
+            not others
+            and not self.invariant
+            and not self.own
+            and all(len(attribute.columns) == 1 for attribute in self.layout.attributes)
+            and all(len(d) == a.size for d, a in zip(first.domains, self.layout.attributes, strict=True))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """P(alpha, gamma) of one column: its attribute, its place in it, and its prior in every cell, over the domain."""
+
+    model: AlphaGamma
+    number: int
+    place: int
+    priors: tuple[Shares, ...]
+
+
+class Published(NamedTuple):
+    """How much of each attribute a release keeps, and the condition that it had to be lowered for, if it had."""
+
+    retention: Retention
+    lowered_for: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Promises:
+    """All that a policy asks of a mechanism."""
+
+    mechanism: Mechanism
+    k: int | None
+    limits: tuple[Promise, ...]
+
+    def pk(self, retention: Retention) -> float:
+        """Return the largest k that is kept in every cell."""
+        return min(
+            pk_figure(cell.rows, (self.mechanism.ratio(cell, at, p) for at, p in enumerate(retention)))
+            for cell in self.mechanism.layout.cells
+        )
+
+    def figures(self, limit: Promise, p: float | None, *, told: bool = False) -> tuple[float, float]:
+        """Return the worst alpha and gamma of a limited column over all cells; ``told``: only by what is told of it."""
+        attribute = self.mechanism.layout.attributes[limit.number]
+        simple = len(attribute.columns) == 1 and not self.mechanism.invariant and p is not None
+        found = []
+        for cell, shares in zip(self.mechanism.layout.cells, limit.priors, strict=True):
+            for prior in (shares, *([] if told else exact(limit, cell))):
+                if simple and p is not None and (prior > 0).all():
+                    found.append((uniform_alpha(prior, p), uniform_gamma(prior, p)))
+                else:
+                    parts = parts_of(attribute, cell.domains[limit.number], limit.place)
+                    found.append(folded(prior, self.mechanism.matrix(cell, limit.number, p), parts))
+        return max(alpha for alpha, _ in found), min(gamma for _, gamma in found)
+
+    def unmet(self, retention: Retention) -> list[str]:
+        """Return, in words, the promises that a mechanism does not keep."""
+        said = []
+        if self.k is not None and (figure := self.pk(retention)) < self.k - TOLERANCE:
+            said.append(f"k = {figure:.6g} instead of {self.k}")
+        for limit, condition, figure in self._lost(retention):
+            asked = getattr(limit.model, condition)
+            said.append(f"{condition} = {figure:.6g} of '{limit.model.column}' instead of {asked:g}")
+        return said
+
+    def _lost(self, retention: Retention, slack: float = TOLERANCE) -> Iterator[tuple[Promise, str, float]]:
+        """Give the limits of beliefs that are not kept, with the condition and its figure."""
+        for limit in self.limits:
+            alpha, gamma = self.figures(limit, retention[limit.number])
+            if alpha > limit.model.alpha + slack:
+                yield limit, "alpha", alpha
+            if gamma < limit.model.gamma - slack:
+                yield limit, "gamma", gamma
+
+    def published(self, retention: Sequence[float], *, alike: bool) -> Published:
+        """Return what a release keeps and tells of what its told shares allow: rounded down, and lowered if need be.
+
+        ``alike`` lowers all attributes by as much, else only those whose limits are not kept.
+        """
+        own = self.mechanism.own
+        rungs, binding = [0] * len(retention), None
+        while True:
+            kept = [None if at in own else cut(p * RUNGS[rungs[at]]) for at, p in enumerate(retention)]
+            lost = [(limit.number, condition) for limit, condition, _ in self._lost(kept, 0) if limit.number not in own]
+            below = {at for at, _ in lost if rungs[at] + 1 < len(RUNGS)}
+            if not below:
+                return Published(kept, binding)
+            binding = lost[0][1]
+            for at in range(len(retention)) if alike else below:
+                rungs[at] += 1
+
+    def calibrated(self, weights: Sequence[float] | None = None, *, told: bool = False) -> Calibration:
+        """Return how much may be kept; ``weights`` ask for a probability for each attribute, of plain mechanisms.
+
+        ``told`` looks only at the shares as they are told, and not at those that the table has.
+        """
+        layout = self.mechanism.layout
+        if self.mechanism.plain:
+            limits = [
+                Limit(at.number, prior, at.model.alpha, at.model.gamma)
+                for at in self.limits
+                for prior in (at.priors[0], *([] if told else exact(at, layout.cells[0])))
+            ]
+            sizes = [attribute.size for attribute in layout.attributes]
+            made = calibrate(layout.cells[0].rows, sizes, k=self.k, limits=limits, weights=weights)
+            curves = {(curve.condition, curve.attribute, curve.limit): curve for curve in made.curves}
+            return replace(made, curves=tuple(curves.values()))  # of the two priors, one is enough to look at
+        bounds: dict[str, float | None] = {"pk": None, "alpha": None, "gamma": None}
+        free = [number for number in range(len(layout.attributes)) if number not in self.mechanism.own]
+
+        def kept(p: float) -> Retention:
+            return [p if number in free else None for number in range(len(layout.attributes))]
+
+        k = self.k
+        if k is not None:
+            bounds["pk"] = _largest(lambda p: self.pk(kept(p)) >= k)
+        for limit in self.limits:
+            if limit.number not in free:
+                continue
+            alpha = _largest(lambda p, at=limit: self.figures(at, p, told=told)[0] <= at.model.alpha)  # type: ignore[misc]
+            gamma = _largest(lambda p, at=limit: self.figures(at, p, told=told)[1] >= at.model.gamma)  # type: ignore[misc]
+            for key, found in (("alpha", alpha), ("gamma", gamma)):
+                before = bounds[key]
+                bounds[key] = found if before is None else min(before, found)
+        asked = {key: bound for key, bound in bounds.items() if bound is not None}
+        p = min(asked.values(), default=1.0)
+        binding = next((key for key, bound in asked.items() if bound == p), None) if p < 1 else None
+        held = tuple(binding for _ in layout.attributes)
+        return Calibration(p, tuple(p for _ in layout.attributes), bounds, binding, None, held, ())
+
+
+def exact(limit: Promise, cell: Cell) -> list[Shares]:
+    """Return the shares in a cell as they are, where the prior that is told was rounded: both have to be kept."""
+    counts = cell.counts[limit.number]
+    total = int(counts.sum())
+    return [] if limit.model.prior is not None or not total else [np.asarray(counts / total, np.float64)]
+
+
+def parts_of(attribute: Attribute, domain: NDArray[np.int64], place: int) -> NDArray[np.int64]:
+    """Return the code of one column in each joint value of a domain."""
+    return np.asarray(np.unravel_index(domain, attribute.shape)[place], np.int64)
+
+
+def folded(prior: Shares, matrix: Matrix, parts: NDArray[np.int64]) -> tuple[float, float]:
+    """Return alpha and gamma of the column that ``parts`` gives for each joint value.
+
+    What nobody has is neither a truth nor a value to be believed in: that it is not there is known anyway.
+    """
+    values, part = np.unique(parts, return_inverse=True)
+    shown = prior @ matrix
+    inverse = np.divide(1.0, shown, out=np.zeros_like(shown), where=shown > 0)
+    weighed = np.zeros((len(values), matrix.shape[1]))
+    np.add.at(weighed, part.reshape(-1), prior[:, None] * matrix)
+    believed = (matrix * inverse) @ weighed.T
+    truths = prior > 0
+    own = believed[np.arange(len(prior)), part.reshape(-1)]
+    there = np.bincount(part.reshape(-1), weights=prior) > 0
+    return float(own[truths].max()), float(believed[truths][:, there].min())
+
+
+def _largest(holds: Callable[[float], bool]) -> float:
+    """Return the largest p before a promise is first lost, as far as steps of a hundredth show it; 0 if at once."""
+    low = 0.0
+    for step in range(1, STEPS + 1):
+        if not holds(step / STEPS):
+            break
+        low = step / STEPS
+    else:
+        return 1.0
+    high = low + 1 / STEPS
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def promises_of(requirements: Requirements, mechanism: Mechanism) -> Promises:
+    """Return what is asked for, or raise everything that no mechanism can keep."""
+    layout = mechanism.layout
+    problems, limits, k = [], [], None
+    least = min(cell.rows for cell in layout.cells)
+    drawn = [name for attribute in layout.attributes for name in attribute.names]
+    for model in requirements.models:
+        if model.scope == "release":
+            continue  # which the audit counts
+        if isinstance(model, PkAnonymity):
+            k = model.k if k is None else max(k, model.k)
+            if model.k > least:
+                where = "the table" if len(layout.cells) == 1 else f"the smallest {layout.part}"
+                what = f"cannot be kept: {where} has {least:,} records."
+                hint = f"ask for k = {least} at most." if least > 1 else f"one record cannot hide in {where}."
+                problems.append(Problem(describe(model), what, hint))
+        elif isinstance(model, AlphaGamma) and model.column in drawn:
+            priors = _priors(model, layout)
+            number, place = layout.place(model.column)
+            limits.append(Promise(model, number, place, priors))
+            problems += _out_of_reach(limits[-1], layout)
+        elif isinstance(model, AlphaGamma):
+            raise PolicyError(Problem(describe(model), f"'{model.column}' is not perturbed.", "take it out of strata."))
+        else:
+            what = "pram draws values anew, and promises pk-anonymity and alpha-gamma alone."
+            problems.append(Problem(describe(model), what, "use top-down, which makes classes."))
+    if problems:
+        raise PolicyUnmetError(problems)
+    for limit in limits:
+        first = next(other for other in limits if other.number == limit.number)
+        if any((one != two).any() for one, two in zip(first.priors, limit.priors, strict=True)):
+            raise PolicyError(Problem(describe(limit.model), "has another prior than the promise before it."))
+    if k is None and not limits:
+        what = "pram needs a requirement of pk-anonymity or alpha-gamma, and there is none."
+        raise PolicyError(Problem("require", what, "without a promise there is no measure of how much to draw anew."))
+    return Promises(mechanism, k, tuple(limits))
+
+
+def _priors(model: AlphaGamma, layout: Layout) -> tuple[Shares, ...]:
+    """Return the prior of a column's attribute in every cell, over its domain there."""
+    number, place = layout.place(model.column)
+    attribute = layout.attributes[number]
+    if model.prior is None:
+        return tuple(rounded(cell.counts[number]) for cell in layout.cells)
+    where = f"alpha-gamma (column = {model.column}).prior"
+    if len(attribute.columns) > 1 or not layout.shared[number]:
+        what = "is that of the column in the whole table, and values are drawn jointly, or by strata."
+        raise PolicyError(Problem(where, what, "leave it out: it is then taken from the data."))
+    column = attribute.columns[place]
+    codes = [code_of(column, value) for value in model.prior]
+    strange, absent = codes.count(-1), column.size - len(set(codes) - {-1})
+    if strange or absent or len(set(codes)) < len(codes):
+        what = f"names {strange} values that column '{model.column}' does not have, and lacks {absent} that it has."
+        if not strange and not absent:
+            what = "names a value twice, in two spellings."
+        raise PolicyError(Problem(where, what, "name all values as they are in the data; '' is a missing one."))
+    shares = np.zeros(column.size)
+    shares[codes] = list(model.prior.values())
+    counts = np.bincount(column.codes, minlength=column.size)
+    if (np.abs(counts / counts.sum() - shares) > NEAR).any():
+        raise PolicyUnmetError(Problem(where, "is not the distribution of the column.", TAKEN))
+    return (shares,) * len(layout.cells)
+
+
+def _out_of_reach(limit: Promise, layout: Layout) -> list[Problem]:
+    """Return that alpha or gamma cannot be kept even if nothing is kept of the values, for the worst cell.
+
+    Shares are looked at as they are told, and as they are: both have to be kept.
+    """
+    attribute = layout.attributes[limit.number]
+    worst: list[tuple[float, float]] = []
+    for cell, told in zip(layout.cells, limit.priors, strict=True):
+        parts = parts_of(attribute, cell.domains[limit.number], limit.place)
+        for prior in (told, *exact(limit, cell)):
+            shares = np.bincount(parts, weights=prior)
+            worst.append((float(shares.max()), float(shares[shares > 0].min())))
+    most, least = max(high for high, _ in worst), min(low for _, low in worst)
+    asked = Limit(0, [most, least], limit.model.alpha, limit.model.gamma)
+    where = f"alpha-gamma (column = {limit.model.column})"
+    return list(unkept(where if layout.shared[limit.number] else f"{where}, in the worst {layout.part}", asked))
+
+
+def check_priors(promises: Promises, retention: Retention) -> None:
+    """Raise if a prior of the policy is not what the column's distribution is: the audit would find it in the release.
+
+    What is shown is compared with what the prior would make of it, within three standard errors and three digits.
+    """
+    problems = []
+    layout = promises.mechanism.layout
+    for limit in promises.limits:
+        if limit.model.prior is None:
+            continue
+        cell, prior = layout.cells[0], limit.priors[0]
+        matrix = promises.mechanism.matrix(cell, limit.number, retention[limit.number])
+        counts = cell.counts[limit.number]
+        actual = counts / counts.sum()
+        spread = np.sqrt((prior @ (matrix * (1 - matrix))) / counts.sum())
+        if (np.abs((actual - prior) @ matrix) > 3 * spread + 0.5 * 10.0**-DIGITS).any():
+            what = "is not the distribution of the column."
+            problems.append(
+                Problem(f"alpha-gamma (column = {limit.model.column}).prior", what, TAKEN)
+            )  # fmt: skip
+    if problems:
+        raise PolicyUnmetError(problems)
+
+
+def retained(p: Any, promises: Promises, calibration: Calibration) -> Published:
+    """Return how much of each attribute is kept: what the policy says as it says it, or what the calibration allows."""
+    if isinstance(p, str):
+        return promises.published(calibration.retention, alike=p != "per-column")
+    return Published(_given(p, promises.mechanism.layout, promises.mechanism.own), None)
+
+
+def _given(p: Any, layout: Layout, own: Mapping[int, Matrix]) -> Retention:
+    """Return how much of each attribute the policy says is kept; raise all that is wrong with it."""
+    if isinstance(p, Mapping):
+        chosen: list[float | None] = []
+        problems = []
+        for number, attribute in enumerate(layout.attributes):
+            given = {p[name] for name in attribute.names if name in p}
+            if number in own:
+                chosen.append(None)
+                continue
+            absent = [name for name in attribute.names if name not in p]
+            if absent:
+                problems.append(Problem("method.p", f"says nothing of '{absent[0]}', which is perturbed, too."))
+            elif len(given) > 1:
+                names = ", ".join(attribute.names)
+                problems.append(Problem("method.p", f"differs between {names}, which are drawn together."))
+            chosen.append(float(next(iter(given), 0.0)))
+        drawn = {name for attribute in layout.attributes for name in attribute.names}
+        problems += [Problem("method.p", f"'{name}' is not perturbed.") for name in p if name not in drawn]
+        if problems:
+            raise PolicyError(problems)
+        return chosen
+    return [None if number in own else float(p) for number in range(len(layout.attributes))]

@@ -1,0 +1,1 @@
+"""Top-down specialization for classification."""

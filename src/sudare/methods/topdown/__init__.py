@@ -1,0 +1,1 @@
+"""Top-down methods: clusters are split until no split keeps the policy."""

@@ -1,0 +1,106 @@
+"""The audit of a release that was named: where it is, its certificate, and who proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sudare import engines
+from sudare.audits import (
+    AuditReport,
+    Told,
+    audit_release,
+    check_folder,
+)
+from sudare.audits.signatures import (
+    PublicKey,
+    load_public,
+    look_at,
+)
+from sudare.core.errors import AuditFailedError, Problem
+from sudare.core.limits import certificate_text
+from sudare.pipeline import counted
+from sudare.policy import Policy
+from sudare.releases import certificate_path
+from sudare.releases.opened import open_released
+from sudare.sources.encoded_table import Data
+
+Say = Callable[[str], None]
+
+
+def audit_of(
+    release: Data, policy: Policy, told: Told, *, spark: bool, master: str | None, progress: Say | None
+) -> AuditReport:
+    """Prove a release where it is, with the certificate that stands beside it."""
+    if spark:
+        return _on_spark(release, policy, told, progress or (lambda _: None), master)
+    found = engines.find_place(release)
+    if found is not None:
+        with engines.open_database(found) as database:
+            table = counted(database, found, found.shown)
+            return audit_release(
+                table, policy, told=replace(told, certificate=database.certificate(found)), progress=progress
+            )
+    if not isinstance(release, str | Path):
+        return audit_release(engines.adopt(release)[0], policy, told=told, progress=progress)
+    path = Path(release)
+    return audit_release(path, policy, told=replace(told, certificate=certificate_of(path)), progress=progress)
+
+
+def public_keys(given: str | Path | Sequence[str | Path]) -> tuple[PublicKey, ...]:
+    """Return public keys that are named by their files."""
+    return tuple(map(load_public, [given] if isinstance(given, str | Path) else given))
+
+
+def signature_of(release: Any, keys: Sequence[PublicKey]) -> dict[str, Any] | None:
+    """Return who signed the certificate of a release, if anybody did; raise if there are keys, and none of them did."""
+    signature, problems = look_at(open_released(release).certificate, keys)
+    if problems:
+        raise AuditFailedError(problems)
+    return None if signature is None else signature.to_dict()
+
+
+def _on_spark(release: Data, policy: Policy, told: Told, say: Say, master: str | None) -> AuditReport:
+    from sudare.engines.spark.spark import (
+        Spark,
+        beside,
+        is_path,
+    )
+    from sudare.pipeline.spark.cluster_targets import certificate_there
+    from sudare.pipeline.spark.distributed_audit import prove
+
+    named = isinstance(release, str | Path)
+    certificate: Mapping[str, Any] | None = None
+    with Spark.of(release, master) as spark:
+        frame = spark.open(release)
+        if engines.find_remote(release):
+            certificate = certificate_there(spark, str(release))
+        elif named and is_path(str(release)):
+            certificate = certificate_of(Path(release))
+            check_folder(Path(release))
+        elif named:
+            paper = beside(str(release), engines.CERTIFICATE)
+            text = spark.noted(paper)
+            certificate = None if text is None else _whole(engines.parse_certificate(text), paper)
+        where = str(release) if named else "release"
+        return prove(spark, frame, where, policy, told=replace(told, certificate=certificate), say=say).report
+
+
+def certificate_of(path: Path) -> Mapping[str, Any] | None:
+    """Return the certificate that stands beside a file, if there is one."""
+    paper = certificate_path(path)
+    if not paper.exists():
+        return None
+    try:
+        certificate = engines.parse_certificate(certificate_text(paper))
+    except (OSError, ValueError):
+        certificate = None
+    return _whole(certificate, paper.name)
+
+
+def _whole(found: Mapping[str, Any] | None, where: str) -> Mapping[str, Any]:
+    if found is None:
+        raise AuditFailedError(Problem(where, "is not a certificate that can be read."))
+    return found

@@ -1,0 +1,126 @@
+"""What is checked before a release is made: the method, what it looks at, and where the release is to go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sudare.core.errors import (
+    PolicyError,
+    Problem,
+    TargetError,
+    UnsupportedError,
+)
+from sudare.methods import METHODS, Method
+from sudare.policy import PkAnonymitySpec, Policy, UniquenessSpec
+from sudare.releases import (
+    certificate_path,
+    check_names,
+    check_target,
+    is_text,
+    second_table,
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A policy as a method sees it: ``also`` are columns that it looks at although no promise is about them."""
+
+    policy: Policy
+    also: frozenset[str] = frozenset()
+
+
+def load_policy(policy: Policy | Mapping[str, Any] | str | Path, *, allow_outside: bool | None = None) -> Policy:
+    """Return a checked policy, from a file, a mapping, or a policy itself; everything wrong is said at once.
+
+    Hierarchies that a file names have to lie in its folder, unless ``allow_outside`` is true. A mapping may name any
+    file, like any other path in Python; if ``allow_outside`` is false, only those in the working folder.
+    """
+    if isinstance(policy, str | Path):
+        return Policy.load(policy, allow_outside=bool(allow_outside), methods=METHODS)
+    checked = Policy.parse(policy, methods=METHODS)
+    return checked.inside() if allow_outside is False else checked
+
+
+def seen_by(method: Method, options: Mapping[str, Any], policy: Policy) -> Seen:
+    """Return what a method looks at; raise if the policy lets something out that the method cannot hide.
+
+    Where quasi-identifiers leave as they came, nobody looks at them. Where values are drawn anew, all columns are
+    encoded that are drawn, and those that the drawing depends on.
+    """
+    if not method.leaves_quasi:
+        return Seen(policy)
+    if not method.perturbs:
+        check_hidden(policy, method.name)
+        return Seen(policy.carrying_quasi())
+    if policy.release.order == "keep" and any(isinstance(spec, PkAnonymitySpec) for spec in policy.require):
+        what = "keep tells which record is whose, and pk-anonymity rests on rows in random order."
+        raise PolicyError(Problem("release.order", what, "leave it out: rows are then shuffled."))
+    strata = options.get("strata") or ()
+    drawn = {name for name in (*policy.quasi, *policy.sensitive) if name not in strata}
+    sets = [name for name in drawn if policy.columns[name].kind == "items"]
+    if sets:
+        what = f"{method.name} draws single values; '{sorted(sets)[0]}' holds item sets."
+        raise UnsupportedError(what, hint="leave the column out, or use top-down.")
+    named = {name for combination in options.get("never") or () for name in combination}
+    return Seen(policy.carrying_quasi(drawn), frozenset(drawn | set(strata) | named))
+
+
+def check_classes(policy: Policy) -> None:
+    """Raise if a policy asks for what no classes of records keep."""
+    roles = {name: spec.role for name, spec in policy.columns.items()}
+    lacking = METHODS["full-domain"].lacking({}, [spec.model for spec in policy.require], roles)
+    if lacking:
+        raise PolicyError(lacking)
+
+
+def chosen_method(policy: Policy, override: str | None) -> tuple[Method, dict[str, Any]]:
+    """Return the method that makes the release, and its options: the policy's, or another without any."""
+    if override is None or override == policy.method.name:
+        return METHODS[policy.method.name], policy.method.options
+    if override not in METHODS:
+        raise UnsupportedError(f"'{override}' is not a method.", hint=f"use one of {', '.join(METHODS)}.")
+    roles = {name: spec.role for name, spec in policy.columns.items()}
+    lacking = METHODS[override].lacking({}, [spec.model for spec in policy.require], roles)
+    if lacking:
+        raise PolicyError(lacking)
+    return METHODS[override], {}
+
+
+def check_hidden(policy: Policy, method: str) -> None:
+    """Raise if a sensitive column would be shown as it is beside quasi-identifiers that are as they were."""
+    held = {getattr(spec, "column", None) for spec in policy.require}
+    what = f"is sensitive, and nothing is promised about it; {method} would show it as it is."
+    hint = "require l-diversity of it, or give it the role identifier."
+    problems = [Problem(f"columns.{name}", what, hint) for name in policy.sensitive if name not in held]
+    if method == "anatomy":
+        taken = "is the name of a column that anatomy adds to a release."
+        problems += [
+            Problem(f"columns.{name}", taken, "rename it.") for name in ("group", "count") if name in policy.columns
+        ]
+        apart = "is not in the release, but in its second table; uniqueness counts what the release shows."
+        problems += [
+            Problem(f"columns.{name}", apart, "name other columns in the limit of uniqueness.")
+            for spec in policy.require
+            if isinstance(spec, UniquenessSpec) and spec.columns != "released"
+            for name in spec.columns
+            if policy.columns[name].role == "sensitive"
+        ]
+    if problems:
+        raise PolicyError(problems)
+
+
+def check_out(target: Path, data: Any, policy: Any, checked: Policy) -> None:
+    """Raise if a release cannot be written there, or would overwrite what it is made of."""
+    check_target(target)
+    if is_text(target):
+        check_names(checked.released, keep_formulas=checked.release.formulas == "keep")
+    given_trees = [spec.hierarchy.file for spec in checked.columns.values() if spec.hierarchy is not None]
+    trees = [checked.folder / file for file in given_trees if file is not None]
+    for path in (target, certificate_path(target), second_table(target)):
+        for given in (data, policy, *trees):
+            if isinstance(given, str | Path) and path.exists() and Path(given).exists() and path.samefile(given):
+                what = "is the source itself." if given is data else "is part of the policy."
+                raise TargetError(Problem(str(path), what, "choose another name for the release."))

@@ -1,0 +1,200 @@
+"""Making a release of a table that stays in its database: counts come up, the decision goes down.
+
+1. The database counts its records by the columns that the method looks at. Records that agree on all of them are one
+   *atom*; no other column leaves the database, and no record as such.
+2. The method decides as it always does, on codes: each atom stands for as many rows as it has records.
+3. What became of the atoms goes down: a line for each, with its class, and a line for each class, with what it shows.
+   The database joins them with its records, and makes the release.
+4. The database counts the release, and the audit proves it from these counts; then it gets its name.
+
+Item sets are rewritten record by record, and values are drawn cell by cell: there, rows come to us (see
+:mod:`sudare.pipeline.local`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sudare import engines
+from sudare.audits import audit_release
+from sudare.core.errors import DataError, Problem
+from sudare.engines import Decision, Place
+from sudare.pipeline.request import Asked, Made
+from sudare.pipeline.targets import counted
+from sudare.policy import Policy
+from sudare.releases import (
+    class_labels,
+    people_numbers,
+    required_values,
+)
+from sudare.releases.certificate import measure, merged_spellings
+from sudare.releases.warnings import about_spellings
+from sudare.sources.encoded_table import (
+    encode,
+    looked_at,
+    without_rare,
+)
+from sudare.table import SUPPRESSED, Column, Generalized, Partition, Table, generalize, merge_alike
+
+Ints = NDArray[np.int64]
+_CLASS = "\0class"  # no column of a table can have this name
+
+
+def stays_in_database(asked: Asked) -> bool:
+    """Say whether the records can stay: source and target are in one database, and no item set is rewritten."""
+    origin, target = asked.origin, asked.target
+    if origin is None or not isinstance(target, Place) or not asked.makes_classes:
+        return False
+    if not origin.shares_database(target):
+        return False
+    with engines.open_database(origin) as database:
+        schema = database.columns(origin)
+    engines.check_columns(origin.shown, asked.policy.columns, schema.names)
+    sets = [name for name in asked.policy.quasi if _holds_sets(asked.policy, schema, name)]
+    return not sets
+
+
+def _holds_sets(policy: Policy, schema: pa.Schema, name: str) -> bool:
+    return policy.columns[name].kind == "items" or bool(pa.types.is_nested(schema.field(name).type))
+
+
+def make_in_database(asked: Asked) -> Made:
+    """Make, prove and place a release in the database that its records are in."""
+    policy, origin, target = asked.policy, asked.origin, asked.target
+    assert origin is not None
+    assert isinstance(target, Place)
+    with engines.open_database(origin) as database:
+        with asked.timed("read"):
+            database.check_target(target, policy.released, origin)
+            names = looked_at(asked.seen.policy, asked.seen.also)
+            atoms = database.tally(origin, names)
+            if not len(atoms.counts) or not atoms.counts.sum():
+                raise DataError(Problem(origin.shown, "has no records."))
+            table, owner = repeated(asked, atoms)
+            table = without_rare(table, policy)
+            requirements = asked.requirements
+        with asked.timed("method"):
+            recoding = asked.decide(table, requirements)
+            assert isinstance(recoding, Partition)
+        with asked.timed("render"):
+            shown = generalize(table, recoding)
+            partition = merge_alike(recoding, shown)
+            shown = shown if partition is recoding else generalize(table, partition)
+            decision = _decision(asked, table, partition, shown, atoms, owner)
+            figures = measure(shown)
+            figures.spellings.update(merged_spellings(table))
+            asked.warnings += about_spellings(table)
+        with asked.timed("write"):
+            del table, owner, shown
+            draft = database.apply(origin, target, decision)
+        with asked.timed("audit"):
+            report = audit_release(
+                counted(database, draft, target.shown), policy, method=str(asked.method["name"]), memory=asked.memory
+            )
+            if report.rows != figures.rows_out:
+                what = f"gave {report.rows} records where {figures.rows_out} were expected."
+                raise DataError(Problem(origin.shown, what, "does a column compare equal what differs?"))
+            report.raise_if_failed()
+        certificate = asked.certificate(figures, report)
+        database.place(draft, target, certificate)
+    return Made(certificate)
+
+
+def repeated(asked: Asked, atoms: engines.Tally) -> tuple[Table, Ints]:
+    """Encode the atoms, and let each stand for all of its records; returned with the atom of each record."""
+    seen = asked.seen.policy
+    kept = {name: spec for name, spec in seen.columns.items() if name in atoms.cells.column_names}
+    encoded = encode(
+        atoms.cells, seen.model_copy(update={"columns": kept}), progress=asked.listener, unseen=asked.unseen,
+        also=asked.seen.also,
+    )  # fmt: skip
+    owner = np.repeat(np.arange(len(atoms.counts)), atoms.counts)
+    if asked.unseen is not None:
+        asked.unseen.records = {name: rows[owner] for name, rows in asked.unseen.records.items()}
+    if len(owner) == len(atoms.counts):
+        return replace(encoded, carried=None), owner
+
+    def spread(column: Column) -> Column:
+        return replace(column, codes=column.codes[owner])
+
+    return Table(
+        rows=len(owner),
+        quasi={name: spread(column) for name, column in encoded.single.items()},
+        sensitive={name: spread(column) for name, column in encoded.sensitive.items()},
+        subject=None if encoded.subject is None else spread(encoded.subject),
+        target=None if encoded.target is None else spread(encoded.target),
+        context={name: spread(column) for name, column in encoded.context.items()},
+        runs=atoms.counts,
+    ), owner
+
+
+def _decision(
+    asked: Asked, table: Table, partition: Partition, shown: Generalized, atoms: engines.Tally, owner: Ints
+) -> Decision:
+    """Say what becomes of the records: by their quasi-identifiers alone if that can be, else by their atoms."""
+    policy, counts_subjects = asked.policy, asked.requirements.counts_subjects
+    names = [name for name in policy.released if counts_subjects or policy.columns[name].role != "subject"]
+    starts = np.concatenate(([0], np.cumsum(atoms.counts)))
+    classes = partition.classes.astype(np.int64)
+    lowest, highest = (edge.reduceat(classes, starts[:-1]) for edge in (np.minimum, np.maximum))
+    also = required_values(table, atoms.cells, starts[:-1])
+    labels = class_labels(shown, names)
+    if set(names) <= set(labels.column_names):  # records show nothing of their own
+        return Decision(names, atoms.cells.slice(0, 0), classes[:0], labels, shown.sizes)
+    plain = Decision(names, atoms.cells, lowest, labels, shown.sizes, by_class=policy.release.order == "class")
+    if (lowest == highest).all():
+        row = starts[:-1]
+        if not also and not counts_subjects:
+            return _kept(_by_quasi(plain, policy.quasi))
+    else:
+        # records of one atom go to several classes: so many to each, whichever they are
+        order = np.lexsort((classes, owner))
+        changes = (np.diff(owner[order]) != 0) | (np.diff(classes[order]) != 0)
+        first = np.concatenate(([0], np.flatnonzero(changes) + 1))
+        last = np.append(first[1:], len(order))
+        row = order[first]
+        of_line = owner[row]
+        also = {name: cells.take(pa.array(of_line)) for name, cells in also.items()}
+        begin = starts[of_line]
+        plain = replace(
+            plain,
+            keys=atoms.cells.take(pa.array(of_line)),
+            classes=classes[row],
+            first=first - begin + 1,
+            last=last - begin,
+        )
+    if counts_subjects and table.subject is not None:
+        numbers = people_numbers(table.subject, shown, policy.release.subjects, asked.seed)
+        also[table.subject.name] = pa.array(numbers[row], pa.int64())
+    return _kept(replace(plain, also=pa.table(also) if also else None))
+
+
+def _by_quasi(decision: Decision, quasi: list[str]) -> Decision:
+    """Return a decision by fewer columns, if records that agree on these go to the same class."""
+    used = [name for name in decision.keys.column_names if name in quasi]
+    if not used or len(used) == decision.keys.num_columns:
+        return decision
+    numbered = decision.keys.select(used).append_column(_CLASS, pa.array(decision.classes))
+    found = numbered.group_by(used).aggregate([(_CLASS, "min"), (_CLASS, "max")])
+    least, most = (found.column(f"{_CLASS}_{edge}").to_numpy() for edge in ("min", "max"))
+    return replace(decision, keys=found.select(used), classes=least) if (least == most).all() else decision
+
+
+def _kept(decision: Decision) -> Decision:
+    """Return a decision without the lines of records that are left out: they are in no line then."""
+    lines = np.flatnonzero(decision.classes != SUPPRESSED)
+    if len(lines) == len(decision.classes):
+        return decision
+    taken = pa.array(lines)
+    return replace(
+        decision,
+        keys=decision.keys.take(taken),
+        classes=decision.classes[lines],
+        first=None if decision.first is None else decision.first[lines],
+        last=None if decision.last is None else decision.last[lines],
+        also=None if decision.also is None else decision.also.take(taken),
+    )

@@ -1,0 +1,1 @@
+"""Making a release where the rows are on a Spark cluster."""

@@ -1,0 +1,558 @@
+"""Making a release of rows that are spread over a Spark cluster: they stay there, and the decision goes to them.
+
+1. Rows become shards where they are; the words of their columns come up, and a dictionary of the whole goes down.
+2. The method is planned. ``top-down`` and ``mondrian`` cut the first levels from histograms that shards tell
+   (:mod:`sudare.methods.topdown.distributed.distributed_frame`). Methods of global recoding decide on atoms, as they
+   do for databases. Where values are drawn, the mechanism follows from histograms.
+3. Shards are sent on in parts, so that rows which are decided on together come together. There they are solved by the
+   same kernels as anywhere, rendered, and measured; what is measured adds up.
+4. Spark writes the rows, and they are read back and proven where they are
+   (:mod:`sudare.pipeline.spark.distributed_audit`).
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sudare import engines
+from sudare.audits import Told as ToldOf
+from sudare.core.errors import (
+    DataError,
+    Problem,
+    TargetError,
+    UnsupportedError,
+)
+from sudare.core.randomness import Entropy
+from sudare.engines import Tally
+from sudare.engines.spark.spark import (
+    Parcel,
+    Spark,
+    keys_for,
+    plain_type,
+)
+from sudare.methods import METHODS
+from sudare.methods.topdown.distributed.distributed_frame import (
+    Shape,
+    spread_mondrian,
+    spread_top_down,
+)
+from sudare.metrics.partial_sums import Sums, losses
+from sudare.pipeline.database import repeated
+from sudare.pipeline.request import Asked, Made
+from sudare.pipeline.spark.cluster_targets import FolderTarget, target_of
+from sudare.pipeline.spark.decisions import (
+    BUNDLE,
+    Classes,
+    CodesOf,
+    Decision,
+    Drawn,
+    Everywhere,
+    Lookup,
+    SetsOf,
+    Wanted,
+    wanted,
+)
+from sudare.pipeline.spark.distributed_audit import prove
+from sudare.pipeline.spark.shards import (
+    SHARD,
+    Book,
+    Cutting,
+    Ints,
+    histograms,
+    make_book,
+    merged_words,
+)
+from sudare.pipeline.support import check_spark
+from sudare.releases import class_labels, write_batches
+from sudare.releases.certificate import (
+    Figures,
+    added_up,
+    measure,
+    merged_spellings,
+    resized,
+    untouched_figures,
+)
+from sudare.releases.warnings import about_spellings
+from sudare.sources.encoded_table import (
+    holds_sets,
+    looked_at,
+    rarity,
+    without_rare,
+)
+from sudare.table import Partition, Perturbation, Table, generalize, merge_alike, smallest
+from sudare.table.rare_values import (
+    Counts,
+    Holders,
+    counted_people,
+    hidden,
+    hides,
+)
+
+SPLITTING = {"top-down": spread_top_down, "mondrian": spread_mondrian}
+EVERYWHERE = ("full-domain", "incognito", "l-incognito", "tds")
+DRAWING = ("dummies", "pram")
+MOST_ATOMS = 4_000_000
+"""The different combinations of values that a global recoding decides on: they come to the driver."""
+
+
+def make_on_spark(asked: Asked) -> Made:
+    """Make, prove and place a release on Spark."""
+    refuse(asked)
+    policy = asked.policy
+    with ExitStack() as undo:
+        spark = undo.enter_context(Spark.of(asked.data, asked.master))
+        target = undo.enter_context(target_of(asked, spark))
+        with asked.timed("read"):
+            spread = _read(asked, spark)
+        with asked.timed("method"):
+            decision, told = _decide(asked, spread)
+        with asked.timed("render"):
+            count = decision.bundles
+            keys = [keys_for(count)[place] for place in Entropy(asked.seed).permutation(count)]
+            sent = spark.parcels(spread.shards, None, _Sending(spread.book, decision, tuple(keys)))
+            schema = decision.schema(spread.book.table)
+            in_files = isinstance(target, FolderTarget)
+            make: Callable[[Iterator[Parcel]], Iterator[Parcel]] = _Making(spread.book, decision)
+            if isinstance(target, FolderTarget):
+                numbers = Entropy(asked.seed).permutation(count).tolist()
+                make = _Writing(make, _plain(schema), target.begin(), tuple(numbers))
+            made = spark.parcels(spark.deal(sent, count), None, make, keep=not in_files)
+            heads = [told for head in spark.heads(made) for told in pickle.loads(head)]
+            spark.forget(spread.shards)
+        with asked.timed("write"):
+            written = target.write(None if in_files else spark.rows(made, schema, _showing))
+            spark.forget(made)
+        figures = told(heads)
+        figures.spellings.update(merged_spellings(spread.book.table))
+        asked.warnings += about_spellings(spread.book.table)
+        with asked.timed("audit"):
+            proven = prove(
+                spark, written, target.where, policy, told=ToldOf(method=str(asked.method["name"])),
+                mechanism=figures.mechanism, say=lambda step: asked.listener(step, 0, 0),
+            )  # fmt: skip
+            proven.report.raise_if_failed()
+            if proven.report.rows != figures.rows_out:
+                what = f"gave {proven.report.rows} records where {figures.rows_out} were expected."
+                raise DataError(Problem(target.where, what, "does the source give other rows each time it is read?"))
+        if isinstance(decision, Classes):
+            apart = sum(head.classes for head in heads)
+            if decision.wanted.subjects == "per-class" and apart != proven.classes:
+                # people are numbered from 1 where a class is made: a number may stand for two of them then
+                what = "classes that were made on different executors look alike, and number people each on its own."
+                hint = "say subjects: linked, leave hierarchies out, or run on one machine."
+                raise UnsupportedError(Problem("release.subjects", what, hint))
+            # parts of one class may have been made apart: how large classes are shows in the release
+            figures = resized(figures, proven.classes, proven.squares)
+        certificate = asked.certificate(figures, proven.report)
+        return Made(certificate, target.place(certificate))
+
+
+def refuse(asked: Asked) -> None:
+    """Raise if a method or an order of rows cannot be had on Spark."""
+    name = str(asked.method["name"])
+    check_spark(name)
+    if asked.origin is not None:
+        what = "Spark reads Parquet and its own tables here, not databases."
+        raise UnsupportedError(Problem(asked.origin.shown, what, "leave the engine out: the database does the work."))
+    if name in DRAWING and asked.target is None:
+        # what Spark loses of a table in memory it makes again, and then draws again: whoever sees both knows more
+        what = f"values that {name} draws have to be written down, and a DataFrame may be made more than once."
+        raise UnsupportedError(what, hint="name a Parquet folder or a table with out=...")
+    if asked.policy.release.order == "keep":
+        what = "rows have no order of their own on Spark, so that it cannot be kept."
+        raise UnsupportedError(Problem("release.order", what, "leave it out, or run on one machine."))
+    together = [key for key in ("strata", "never", "joint") if asked.method.get(key)]
+    if name == "pram" and together:
+        what = f"pram with {together[0]} does not run on Spark: it looks at combinations of values of the whole table."
+        raise UnsupportedError(what, hint="leave it out, or run on one machine.")
+
+
+@dataclass
+class _Spread:
+    """A table that was read: its shards, its dictionaries, and how often each code occurs.
+
+    ``known`` are the digests of its shards, where values are drawn.
+    """
+
+    spark: Spark
+    shards: Any
+    book: Book
+    rows: int
+    frequencies: dict[str, Ints]
+    known: frozenset[bytes] = frozenset()
+
+    def gather(self, function: Callable[[Table], Any], merge: Callable[[Any, Any], Any]) -> list[Any]:
+        """Run a function on every shard; what it returns is merged on the way."""
+        return self.spark.gather(self.shards, _Asking(self.book, function, merge))
+
+
+def _read(asked: Asked, spark: Spark) -> _Spread:
+    policy, seen = asked.policy, asked.seen.policy
+    frame = spark.open(asked.data)
+    where = "the table" if not isinstance(asked.data, str) else str(asked.data)
+    schema = spark.schema(frame, where)
+    engines.check_columns(where, policy.columns, schema.names)
+    odd = (schema.metadata or {}).get(b"odd", b"").decode().split("\0")
+    unfit = [name for name in odd if name in policy.columns and policy.columns[name].role != "identifier"]
+    if unfit:
+        what = "is of a type of Spark that a release cannot show."
+        raise DataError([Problem(f"column '{name}'", what, "leave it out, or convert it.") for name in unfit])
+    # who records are about matters if people are counted, or if what is drawn depends on it
+    unasked = seen.named("subject") if asked.makes_classes and not policy.counts_subjects else []
+    encoded = [name for name in looked_at(seen, asked.seen.also) if name not in unasked]
+    sets = {
+        name: seen.columns[name].separator
+        for name in encoded
+        if holds_sets(seen.columns[name], schema.field(name).type)
+    }
+    carried = tuple(n for n, spec in seen.columns.items() if spec.role in ("sensitive", "insensitive"))
+    names = tuple(dict.fromkeys([*encoded, *carried]))
+    missing = tuple(text for text in seen.source.missing if text)
+    cutting = Cutting(names, tuple(name for name in encoded if name not in sets), sets, carried, missing, SHARD)
+    wrong = [
+        Problem(f"column '{name}'", f"holds lists, which are not {seen.columns[name].kind}.", "say kind: items.")
+        for name in sets
+        if seen.columns[name].kind in ("numeric", "categorical")
+    ]
+    wrong += [
+        Problem(f"columns.{name}", f"an item set cannot be {seen.columns[name].role}.")
+        for name in sets
+        if seen.columns[name].role != "quasi"
+    ]
+    if wrong:
+        raise DataError(wrong)
+    shards = spark.parcels(frame, names, cutting, keep=True)
+    heads = spark.heads(shards, from_rows=True)
+    rows, words = merged_words(heads, encoded)
+    if not rows:
+        raise DataError(Problem(where, "has no records."))
+    kinds = pa.schema([schema.field(name) for name in carried])
+    book = make_book(words, seen, kinds, sets=sets, unseen=asked.unseen, also=asked.seen.also)
+    known = frozenset(pickle.loads(head)[2] for head in heads) if asked.method["name"] in DRAWING else frozenset()
+    spread = _Spread(spark, shards, book, rows, histograms(book, words), known)
+    return _without_rare(asked, spread) if asked.makes_classes else spread
+
+
+def _without_rare(asked: Asked, spread: _Spread) -> _Spread:
+    """Let rare values show as the policy says; how many hold each is counted where they are."""
+    policy, book = asked.policy, spread.book
+    rule = rarity(policy)
+    if rule is None:
+        return spread
+    named = [name for name, column in book.table.single.items() if hides(column, name in rule.public)]
+    held = {name: Counts(spread.frequencies[name], spread.frequencies[name]) for name in named}
+    if rule.people and book.table.subject is not None and named:
+        holders = Holders(tuple(named), rule.least)
+        parts = spread.gather(holders, holders.merge)
+        found = parts[0]
+        for part in parts[1:]:
+            found = holders.merge(found, part)
+        held = {name: counted_people(found[name], book.table.single[name].size, rule.least) for name in named}
+    frequencies, code = dict(spread.frequencies), dict(book.code)
+    quasi = dict(book.table.quasi)
+    for name in named:
+        column, new = hidden(book.table.single[name], held[name], rule.least)
+        quasi[name] = column
+        if new is not None:
+            code[name] = smallest(new[book.code[name]], column.size)
+            frequencies[name] = np.bincount(
+                new[: len(frequencies[name])], weights=frequencies[name], minlength=column.size
+            ).astype(np.int64)
+    book = replace(book, table=replace(book.table, quasi=quasi), code=code)
+    return replace(spread, book=book, frequencies=frequencies)
+
+
+Told = Callable[[list[Any]], Figures]
+
+
+def _decide(asked: Asked, spread: _Spread) -> tuple[Decision, Told]:
+    """Return what is to become of the rows, and how figures follow from what bundles tell."""
+    requirements, name = asked.requirements, str(asked.method["name"])
+    subject = spread.book.table.subject
+    people = 0 if subject is None else subject.size
+    show = wanted(asked.policy, requirements.counts_subjects, asked.seed, people)
+    if name in DRAWING:
+        return _drawn(asked, spread, show)
+    if name in SPLITTING and not asked.method.get("applied"):
+        return _split(asked, spread, show)
+    return _everywhere(asked, spread, show)
+
+
+def _split(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+    """Plan a method of local recoding."""
+    table, frequencies = spread.book.table, spread.frequencies
+    totals = {name: frequencies[name] for name in table.sensitive}
+    people = 0 if table.subject is None else int(np.count_nonzero(frequencies[table.subject.name]))
+    options = {key: value for key, value in asked.method.items() if key != "name"}
+    own = [name for name in table.sets if not asked.requirements.free(name)]
+    METHODS[str(asked.method["name"])].check_table(options, bool(own))
+    plan = SPLITTING[str(asked.method["name"])](
+        Shape(table, spread.rows, totals, people),
+        asked.requirements,
+        lambda task: spread.gather(task, task.merge),
+        most=BUNDLE,
+        progress=asked.listener,
+        **options,
+    )
+    of_part = plan.bundles(BUNDLE)
+    count = int(of_part.max(initial=0)) + 1
+
+    def told(heads: list[Any]) -> Figures:
+        sums = Sums()
+        for head in heads:
+            sums.add(head)
+        found = losses(sums, spread.rows, table.quasi, frequencies)
+        return added_up(spread.rows, sums.kept, found, table.quasi, sums.columns)
+
+    return Classes(plan, of_part, count, {name: frequencies[name] for name in table.single}, show), told
+
+
+def _everywhere(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+    """Decide on atoms, for methods that decide alike everywhere."""
+    book = spread.book
+    if book.table.sets:
+        what = f"{asked.method['name']} does not generalize item sets."
+        raise UnsupportedError(what, hint="use top-down, or leave the column out.")
+    atoms = _atoms(spread)
+    table, owner = repeated(asked, atoms)
+    table = without_rare(table, asked.policy)
+    recoding = asked.decide(table, asked.requirements)
+    assert isinstance(recoding, Partition)
+    shown = generalize(table, recoding)
+    partition = merge_alike(recoding, shown)
+    shown = shown if partition is recoding else generalize(table, partition)
+    starts = np.concatenate(([0], np.cumsum(atoms.counts)))[:-1]
+    classes = partition.classes.astype(np.int64)
+    lowest, highest = (edge.reduceat(classes, starts) for edge in (np.minimum, np.maximum))
+    if (lowest != highest).any():
+        what = f"{asked.method['name']} parts records that agree in everything, which does not run on Spark."
+        raise UnsupportedError(what, hint="use top-down.")
+    names = tuple(table.single)
+    single = [table.single[name] for name in names]
+    lookup = Lookup.of([column.codes[starts] for column in single], [column.size for column in single], lowest)
+    sizes = partition.sizes
+    order = Entropy(asked.seed).permutation(partition.count)
+    of_class = np.empty(partition.count, np.int32)
+    of_class[order] = np.maximum(np.cumsum(sizes[order]) - 1, 0) // BUNDLE
+    figures = measure(shown)
+    labels = class_labels(shown, list(names))
+    del owner
+    bundles = int(of_class.max(initial=0)) + 1
+    return Everywhere(names, lookup, labels, of_class, bundles, show), lambda _: figures
+
+
+def _atoms(spread: _Spread) -> Tally:
+    """Count records by all columns that are looked at."""
+    book = spread.book
+    parts = spread.spark.gather(spread.shards, partial(_count_atoms, book))
+    names = list(book.columns)
+    found = _added(pa.concat_tables(parts))
+    if found.num_rows > MOST_ATOMS:
+        what = f"{found.num_rows:,} different records are too many to decide on in one place ({MOST_ATOMS:,} at most)."
+        raise UnsupportedError(what, hint="use top-down, or coarser values.")
+    cells = {
+        name: pa.concat_arrays([pa.nulls(1, book.raw[name].type), book.raw[name]]).take(
+            found.column(at).combine_chunks()
+        )
+        for at, name in enumerate(names)
+    }
+    return Tally(pa.table(cells), found.column("n").to_numpy().astype(np.int64))
+
+
+def _count_atoms(book: Book, parcels: Iterator[Parcel]) -> Iterator[pa.Table]:
+    """Count the records of a partition; columns are called by their positions, and the last is ``n``."""
+    tables = []
+    for parcel in parcels:
+        raws = book.raws(parcel.body)
+        places = [pa.array(raws[name].astype(np.uint32)) for name in book.columns]
+        once = pa.array(np.ones(len(places[0]), np.int64))
+        tables.append(_added(pa.table([*places, once], names=[*(f"c{at}" for at in range(len(places))), "n"])))
+    if tables:
+        yield _added(pa.concat_tables(tables)).combine_chunks()
+
+
+def _added(counted: pa.Table) -> pa.Table:
+    """Return counted records, each once."""
+    *keys, _ = counted.column_names
+    return counted.group_by(keys).aggregate([("n", "sum")]).rename_columns([*keys, "n"])
+
+
+def _drawn(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+    """Fix the mechanism by which values are drawn, from how often each occurs."""
+    table = _as_counted(spread)
+    # whether sets of several records are one draw shows where these come together
+    recoding = asked.decide(
+        replace(table, subject=None) if asked.method["name"] == "dummies" else table, asked.requirements
+    )
+    assert isinstance(recoding, Perturbation)
+    told = recoding.facts["columns"]
+    draws: dict[str, SetsOf | CodesOf] = {}
+    for name in recoding.draws:
+        about = told[name]
+        if "l" in about:
+            weights = about.get("weights")
+            draws[name] = SetsOf(about["l"], None if weights is None else np.array(weights))
+        else:
+            matrix = about["matrix"]
+            draws[name] = CodesOf(matrix.get("p"), np.array(matrix["rows"]) if "rows" in matrix else None)
+    bundles = max(-(-spread.rows // BUNDLE), 1)
+    decision = Drawn(draws, bundles, show, secrets.token_bytes(32), spread.known)
+
+    def figures(heads: list[Any]) -> Figures:
+        from sudare.methods.hiding.dummies import REPEATED
+
+        facts = dict(recoding.facts)
+        again = [name for name in draws if any(head.get(name) for head in heads)]
+        for name in again:
+            facts["columns"] = {**facts["columns"], name: {**facts["columns"][name], "repeated": True}}
+        if again:
+            facts["notes"] = [REPEATED, *facts.get("notes", [])]
+        return untouched_figures(table, Perturbation({}, facts))
+
+    return decision, figures
+
+
+def _as_counted(spread: _Spread) -> Table:
+    """Return a table with as many records of each value as there are, but no two columns belong together."""
+
+    def column(given: Any) -> Any:
+        codes = np.arange(given.size, dtype=given.codes.dtype)
+        return replace(given, codes=np.repeat(codes, spread.frequencies[given.name]))
+
+    empty = spread.book.table
+    return Table(
+        rows=spread.rows,
+        quasi={name: column(each) for name, each in empty.single.items()},
+        sensitive={name: column(each) for name, each in empty.sensitive.items()},
+        subject=None if empty.subject is None else column(empty.subject),
+        carried=empty.carried,
+        context={name: column(each) for name, each in empty.context.items()},
+    )
+
+
+# -- what executors run
+
+
+@dataclass(frozen=True, eq=False)
+class _Asking:
+    """Runs a function on shards, and merges what it returns."""
+
+    book: Book
+    function: Callable[[Table], Any]
+    merge: Callable[[Any, Any], Any]
+
+    def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Any]:
+        found = None
+        for parcel in parcels:
+            answer = self.function(self.book.shard(parcel.body))
+            found = answer if found is None else self.merge(found, answer)
+        if found is not None:
+            yield found
+
+
+@dataclass(frozen=True, eq=False)
+class _Sending:
+    """Sends the rows of shards to their bundles."""
+
+    book: Book
+    decision: Decision
+    keys: tuple[int, ...]
+
+    def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Parcel]:
+        for parcel in parcels:
+            shard = self.book.shard(parcel.body)
+            bundles, numbers = self.decision.send(shard, bytes(parcel.body))
+            order = np.argsort(bundles, kind="stable")
+            ends = np.searchsorted(bundles[order], np.arange(len(self.keys) + 1))
+            for bundle, key in enumerate(self.keys):
+                rows = order[ends[bundle] : ends[bundle + 1]]
+                if len(rows):
+                    yield Parcel(key, b"", self.book.pack(shard, rows, (bundle, numbers[rows])))
+
+
+@dataclass(frozen=True, eq=False)
+class _Making:
+    """Makes the rows of bundles."""
+
+    book: Book
+    decision: Decision
+
+    def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Parcel]:
+        bodies: dict[int, list[Any]] = {}
+        for parcel in parcels:
+            bundle = pickle.loads(parcel.body)[3][0]
+            bodies.setdefault(bundle, []).append(parcel.body)
+        for bundle in sorted(bodies):
+            table, sent = self.book.joined(bodies.pop(bundle))
+            numbers = np.concatenate([each for _, each in sent])
+            for batch, told in self.decision.make(table, numbers, bundle):
+                yield Parcel(bundle, pickle.dumps([told]), b"" if batch is None else _packed(batch))
+
+
+@dataclass(frozen=True, eq=False)
+class _Writing:
+    """Writes the rows of each bundle to a file, in a folder that all executors see.
+
+    A file appears under its name when it is whole, and once: a task that is run again finds it, and leaves it there.
+    """
+
+    make: Callable[[Iterator[Parcel]], Iterator[Parcel]]
+    schema: pa.Schema
+    folder: Path
+    numbers: tuple[int, ...]
+
+    def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Parcel]:
+        for bundle, made in groupby(self.make(parcels), key=lambda parcel: parcel.key):
+            if not self.folder.is_dir():
+                what = "is not seen by the executors of Spark."
+                raise TargetError(Problem(str(self.folder.parent), what, "use a folder that they share, or a table."))
+            told: list[Any] = []
+            draft = self.folder / f".{bundle}-{secrets.token_hex(8)}.parquet"
+            try:
+                write_batches(self.schema, self._batches(made, told), draft)
+                with suppress(FileExistsError):
+                    os.link(draft, self.folder / f"part-{self.numbers[bundle]:05d}.parquet")
+            finally:
+                draft.unlink(missing_ok=True)
+            yield Parcel(0, pickle.dumps(told), b"")
+
+    def _batches(self, made: Iterator[Parcel], told: list[Any]) -> Iterator[pa.RecordBatch]:
+        for parcel in made:
+            told += pickle.loads(parcel.head)
+            for batch in _showing(iter([parcel])):
+                cells = [_fitting(cells, kind.type) for cells, kind in zip(batch.columns, self.schema, strict=True)]
+                yield pa.RecordBatch.from_arrays(cells, names=self.schema.names)
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([pa.field(field.name, plain_type(field.type)) for field in schema])
+
+
+def _fitting(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return cells in a type that Spark reads; texts may keep their dictionaries."""
+    return cells if plain_type(cells.type) == kind and not pa.types.is_timestamp(kind) else cells.cast(kind)
+
+
+def _packed(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def _showing(parcels: Iterator[Parcel]) -> Iterator[pa.RecordBatch]:
+    for parcel in parcels:
+        if len(parcel.body):
+            yield from pa.ipc.open_stream(pa.py_buffer(parcel.body))

@@ -1,0 +1,230 @@
+"""Where a release goes that Spark makes: a folder of Parquet files, a table, or a DataFrame for whoever asked."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from sudare.core.errors import (
+    AuditFailedError,
+    Problem,
+    TargetError,
+    UnsupportedError,
+)
+from sudare.engines import CERTIFICATE, Place, Remote, parse_certificate
+from sudare.engines.spark.spark import (
+    Spark,
+    beside,
+    is_path,
+    is_spark,
+)
+from sudare.engines.spark.spark_folders import Folders
+from sudare.pipeline.request import Asked
+from sudare.releases import (
+    PAPER,
+    certificate_path,
+    check_folder,
+    place_folder,
+    private_folder,
+)
+
+
+class SparkTarget(Protocol):
+    """What can be done with a release on its way."""
+
+    where: str
+
+    def write(self, frame: Any) -> Any:
+        """Make the rows where nobody looks for them; return them as they are read back."""
+
+    def place(self, certificate: Mapping[str, Any]) -> Any:
+        """Put them in their place, with the certificate; return them if they go to whoever asked."""
+
+
+class FolderTarget:
+    """A folder of Parquet files, written in a private folder beside its place."""
+
+    def __init__(self, spark: Spark, path: Path, folder: Path) -> None:
+        self.spark, self.path, self.folder = spark, path, folder
+        self.where = str(path)
+        self.written = folder / "release.parquet"
+
+    def begin(self) -> Path:
+        """Return the folder that executors write to, which is there."""
+        self.written.mkdir()
+        return self.written.absolute()
+
+    def write(self, frame: Any) -> Any:
+        """Open what was written; rows that were not are written by Spark."""
+        if frame is not None:
+            self.spark.write(frame, self.written)
+        for path in self.written.glob(".*"):  # an executor that was lost had begun these
+            path.unlink(missing_ok=True)
+        return self.spark.open(str(self.written))
+
+    def place(self, certificate: Mapping[str, Any]) -> None:
+        """Rename the folder, with the certificate beside it."""
+        place_folder(self.written, self.path, certificate)
+
+
+class TableTarget:
+    """A table of Spark, made under a name that nobody has, and renamed; its certificate is a table beside it.
+
+    Spark writes the files of a table before it looks whether its catalog takes the name, and leaves them there. It
+    renames nothing to such a name.
+    """
+
+    def __init__(self, spark: Spark, name: str) -> None:
+        self.spark, self.name, self.where = spark, name, name
+        self.paper = beside(name, CERTIFICATE)
+        self.draft, self.noted = (beside(name, f"=sudare_tmp_{secrets.token_hex(8)}") for _ in range(2))
+        hint = "choose another name for the release."
+        older = spark.noted(self.paper)
+        if older is not None and parse_certificate(older) is None:
+            raise TargetError(Problem(self.paper, "is there already, and is no certificate of a release.", hint))
+        if older is None and spark.exists(name):
+            raise TargetError(Problem(name, "is there already, and is no release.", hint))
+
+    def write(self, frame: Any) -> Any:
+        """Make a table of the rows."""
+        return self.spark.save(frame, self.draft)
+
+    def place(self, certificate: Mapping[str, Any]) -> None:
+        """Rename the table, with the certificate beside it; an older release of this name goes first."""
+        self.spark.note(json.dumps(certificate, ensure_ascii=False), self.noted)
+        self.spark.drop(self.name)
+        self.spark.drop(self.paper)
+        self.spark.rename(self.noted, self.paper)
+        self.spark.rename(self.draft, self.name)
+
+    def drop(self) -> None:
+        """Drop what was not placed."""
+        self.spark.drop(self.draft)
+        self.spark.drop(self.noted)
+
+
+class RemoteTarget:
+    """A folder of Parquet files that Spark writes and reaches by an address, beside its place until it is proven."""
+
+    def __init__(self, spark: Spark, place: Remote) -> None:
+        self.spark, self.where = spark, place.shown
+        self.address = place.address.rstrip("/")
+        self.folders = Folders(spark, self.where)
+        self.paper = self.address + PAPER
+        self.draft = f"{self.address.rpartition('/')[0]}/sudare_tmp_{secrets.token_hex(8)}"
+        self.written = f"{self.draft}/release.parquet"
+        if self.folders.exists(self.address) and not self.folders.exists(self.paper):
+            what = "is there already, and is no release."
+            raise TargetError(Problem(self.where, what, "choose another name for the release."))
+
+    def write(self, frame: Any) -> Any:
+        """Write the rows, in a folder of their own."""
+        self.folders.make(self.draft)
+        self.spark.write_to(frame, self.written, self.where)
+        return self.spark.open(self.written)
+
+    def place(self, certificate: Mapping[str, Any]) -> None:
+        """Rename the folder, with the certificate beside it; an older release of this name goes with the draft."""
+        self.folders.write(f"{self.draft}/certificate.json", json.dumps(certificate, indent=2, ensure_ascii=False))
+        if self.folders.exists(self.address):
+            self.folders.rename(self.address, f"{self.draft}/older")
+            self.folders.remove(self.paper)
+        self.folders.rename(f"{self.draft}/certificate.json", self.paper)
+        self.folders.rename(self.written, self.address)
+
+    def drop(self) -> None:
+        """Remove what was not placed, and what was replaced."""
+        self.folders.remove(self.draft)
+
+
+def certificate_there(spark: Spark, address: str) -> Mapping[str, Any] | None:
+    """Return the certificate of a release that Spark reaches by an address, if there is one."""
+    text = Folders(spark, address).read(address.rstrip("/") + PAPER)
+    found = None if text is None else parse_certificate(text)
+    if text is not None and found is None:
+        raise AuditFailedError(Problem(address + PAPER, "is not a certificate that can be read."))
+    return found
+
+
+class FrameTarget:
+    """Rows that go back as a DataFrame; Spark keeps them, so that they stay what was proven."""
+
+    where = "release"
+
+    def __init__(self, spark: Spark) -> None:
+        self.spark = spark
+        self.frame: Any = None
+
+    def write(self, frame: Any) -> Any:
+        """Make the rows."""
+        self.frame = self.spark.keep(frame)
+        return self.frame
+
+    def place(self, certificate: Mapping[str, Any]) -> Any:
+        """Return the rows."""
+        del certificate
+        found, self.frame = self.frame, None
+        return found
+
+    def drop(self) -> None:
+        """Let go of rows that nobody gets."""
+        if self.frame is not None:
+            self.spark.forget(self.frame)
+
+
+@contextmanager
+def target_of(asked: Asked, spark: Spark) -> Iterator[SparkTarget]:
+    """Give where a release is to go; nothing is left of it on any way out but the last."""
+    out = asked.target
+    if isinstance(out, Place):
+        what = "Spark does not write to a database here."
+        raise UnsupportedError(Problem(out.shown, what, "write to a Parquet folder, or leave the engine out."))
+    if out is None:
+        if not is_spark(asked.data):
+            raise TargetError(Problem("out", "a release of a file or a table needs a place.", "say out."))
+        target = FrameTarget(spark)
+        try:
+            yield target
+        finally:
+            target.drop()
+        return
+    if isinstance(out, Remote):
+        _check_parquet(out.shown.rstrip("/"))
+        if asked.data == out.address:
+            raise TargetError(Problem(out.shown, "is the source itself.", "choose another name for the release."))
+        remote = RemoteTarget(spark, out)
+        try:
+            yield remote
+        finally:
+            remote.drop()
+        return
+    if not is_path(str(out)):
+        table = TableTarget(spark, str(out))
+        try:
+            yield table
+        finally:
+            table.drop()
+        return
+    _check_out(out, asked.data)
+    with private_folder(out.parent) as folder:
+        yield FolderTarget(spark, out, folder)
+
+
+def _check_parquet(text: str) -> None:
+    if not text.lower().endswith(".parquet"):
+        what = "Spark writes a release as a folder of Parquet files."
+        raise TargetError(Problem(text, what, "use a name that ends in .parquet."))
+
+
+def _check_out(out: Path, data: Any) -> None:
+    text = str(out)
+    _check_parquet(text)
+    check_folder(out.parent)
+    if isinstance(data, str) and is_path(data) and out.exists() and Path(data).exists() and out.samefile(data):
+        raise TargetError(Problem(text, "is the source itself.", "choose another name for the release."))
+    if out.is_dir() and not certificate_path(out).is_file():
+        raise TargetError(Problem(text, "is a folder, and no release.", "choose another name for the release."))

@@ -1,0 +1,227 @@
+"""The audit of a release that Spark holds: it goes to where the rows are, and nothing but findings comes back."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from sudare.audits import (
+    Alone,
+    AuditReport,
+    Elsewhere,
+    Told,
+    audit_release,
+)
+from sudare.audits.class_tables import Whole
+from sudare.audits.distributed import (
+    OF_THE_WHOLE,
+    Bucket,
+    Counting,
+    Layout,
+    labels_of,
+    look_at_sets,
+    merged,
+    merged_sets,
+    prove_bucket,
+    sizes_of,
+    whole_of,
+)
+from sudare.audits.proof import in_its_own_way
+from sudare.audits.sources import Release
+from sudare.audits.uniqueness import Found as Unique
+from sudare.audits.uniqueness import look, parted
+from sudare.core.errors import UnsupportedError
+from sudare.engines.spark.spark import (
+    Parcel,
+    Spark,
+    keys_for,
+)
+from sudare.engines.spark.spark_singles import rare_on, single_on
+from sudare.policy import Policy
+
+BUCKET = 1 << 20
+"""The rows that are proven in one place, about."""
+MOST_COUNTED = 20_000_000
+"""The combinations of values that come to the driver, where a promise cannot be proven otherwise."""
+MEMORY = 2 << 30
+"""What the audit may take of an executor's memory; what is more goes to files."""
+
+
+@dataclass(frozen=True)
+class Proven:
+    """What an audit found: its report, and the number and the squared sizes of classes, where there are any."""
+
+    report: AuditReport
+    classes: int = 0
+    squares: int = 0
+
+
+def prove(
+    spark: Spark,
+    frame: Any,
+    where: str,
+    policy: Policy,
+    *,
+    told: Told,
+    mechanism: Mapping[str, Any] | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Proven:
+    """Prove every promise of a policy on a release, as :func:`sudare.audit.audit_release` does."""
+    with in_its_own_way(told, policy):
+        return _prove(spark, frame, where, policy, told.about(policy), mechanism, say)
+
+
+def _prove(
+    spark: Spark,
+    frame: Any,
+    where: str,
+    policy: Policy,
+    told: Told,
+    mechanism: Mapping[str, Any] | None,
+    say: Callable[[str], None],
+) -> Proven:
+    started = time.perf_counter()
+    say("reading the release")
+    schema = spark.schema(frame, where)
+    others, limits = parted(policy)
+    layout = Layout(where, tuple(schema.names), tuple(schema.types), others)
+    made_by = told.maker(policy)
+    if made_by == "anatomy":
+        what = "a release by anatomy is two files, and is not proven on Spark."
+        raise UnsupportedError(what, hint="audit it without an engine.")
+    layout.check()
+
+    def single(sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
+        return [Alone(*found) for found in single_on(spark, frame, sets, of, within)]
+
+    def rare(name: str, least: int, of: str | None, within: Sequence[str]) -> int:
+        return rare_on(spark, frame, name, least, of, within)
+
+    if made_by == "pram":
+        return Proven(_drawn(spark, frame, layout, policy, single, told, mechanism, say))
+    rows, unique = int(spark.tally(frame, ()).counts[0]), Unique()
+    if rows:
+        say("counting what is unique")
+        held = Release(where, tuple(schema.names), tuple(schema.types), count=_nothing, single=single, rare=rare)
+        unique = look(None, held, others, limits, rows, made_by)
+    if made_by == "dummies":
+        drawn = told.mechanism() if mechanism is None else mechanism
+        looked = spark.parcels(frame, layout.needed, _Looking(layout, drawn))
+        parts = [pickle.loads(head) for head in spark.heads(looked, from_rows=True)]
+        report = merged_sets(parts, layout, told=told, mechanism=drawn, unique=unique, started=started)
+        return Proven(report)
+    return _classes(spark, frame, layout, rows, unique, told, started, say)
+
+
+def _nothing(names: Sequence[str]) -> Any:
+    raise AssertionError("what is unique is counted by Spark")
+
+
+def _classes(
+    spark: Spark,
+    frame: Any,
+    layout: Layout,
+    rows: int,
+    unique: Unique,
+    told: Told,
+    started: float,
+    say: Callable[[str], None],
+) -> Proven:
+    count = max(-(-rows // BUCKET), 1)
+    keys = keys_for(count)
+    counted = spark.parcels(frame, layout.needed, _Counting(Counting(layout, count, MEMORY), keys), keep=True)
+    parts = [pickle.loads(head) for head in spark.heads(counted, from_rows=True)]
+    whole = whole_of(parts, rows) if any(s.model in OF_THE_WHOLE for s in layout.policy.require) else None
+    say("proving what is promised of classes")
+    found: list[Bucket] = spark.gather(
+        spark.deal(counted, count), _Proving(layout, whole, told.has_figures_of(layout.policy))
+    )
+
+    def tally(names: Sequence[str]) -> pa.Table:
+        tallied = spark.tally(frame, names)
+        _check_counted(len(tallied.counts))
+        return tallied.cells.append_column("\0", pa.array(tallied.counts))
+
+    report = merged(found, layout, tally, told=told, unique=unique, started=started)
+    spark.forget(counted)
+    sizes = sizes_of(found)
+    return Proven(report, sizes.classes, sizes.squares)
+
+
+def _drawn(
+    spark: Spark,
+    frame: Any,
+    layout: Layout,
+    policy: Policy,
+    single: Callable[..., list[Alone]],
+    told: Told,
+    mechanism: Mapping[str, Any] | None,
+    say: Callable[[str], None],
+) -> AuditReport:
+    """Prove a release whose values were drawn, from how often there is what."""
+    held: dict[tuple[str, ...], pa.Table] = {}
+
+    def count(names: Sequence[str]) -> pa.Table:
+        if tuple(names) not in held:
+            tallied = spark.tally(frame, names)
+            _check_counted(len(tallied.counts))
+            held[tuple(names)] = tallied.cells.append_column("\0", pa.array(tallied.counts))
+        return held[tuple(names)]
+
+    given = Elsewhere(layout.where, layout.names, layout.types, count, single=single)
+    return audit_release(given, policy, told=told, mechanism=mechanism, progress=say)
+
+
+def _check_counted(combinations: int) -> None:
+    if combinations > MOST_COUNTED:
+        what = f"a promise has to be proven from {combinations:,} different combinations of values, which are too many."
+        raise UnsupportedError(what, hint="use fewer or coarser columns, or prove it on one machine.")
+
+
+@dataclass(frozen=True)
+class _Counting:
+    """Makes parcels of counted rows."""
+
+    count: Counting
+    keys: Sequence[int]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Parcel]:
+        layout = self.count.layout
+        labels = any(spec.model in OF_THE_WHOLE for spec in layout.policy.require)
+        for bucket, table in self.count(batches):
+            head = labels_of(table, layout) if labels else {}
+            yield Parcel(self.keys[bucket], pickle.dumps(head), pickle.dumps((bucket, table), 5))
+
+
+@dataclass(frozen=True)
+class _Proving:
+    """Proves the buckets of a partition."""
+
+    layout: Layout
+    whole: Whole | None
+    figures: bool
+
+    def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Bucket]:
+        tables: dict[int, list[pa.Table]] = {}
+        for parcel in parcels:
+            bucket, table = pickle.loads(parcel.body)
+            tables.setdefault(bucket, []).append(table)
+        for bucket in sorted(tables):
+            rows = pa.concat_tables(tables.pop(bucket))
+            yield prove_bucket(rows, self.layout, self.whole, memory=MEMORY, figures=self.figures)
+
+
+@dataclass(frozen=True)
+class _Looking:
+    """Looks at sets, and tells what it found in the head of a parcel."""
+
+    layout: Layout
+    mechanism: Any
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Parcel]:
+        yield Parcel(0, pickle.dumps(look_at_sets(batches, self.layout, self.mechanism)), b"")

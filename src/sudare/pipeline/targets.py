@@ -1,0 +1,144 @@
+"""Where the rows of a release go before they are proven, how they are proven there, and how they come into place.
+
+A target is a file, a table of a database, or rows that come back to whoever asked. All of them do the same three
+things: ``write`` under a name that nobody looks at, ``audit`` what was written, and ``place`` it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from sudare.audits import (
+    Alone,
+    AuditReport,
+    Elsewhere,
+    audit_release,
+)
+from sudare.engines import Database, Place
+from sudare.engines.database.singles import rare_in, single_in
+from sudare.policy import Policy
+from sudare.releases import (
+    Rows,
+    is_text,
+    place,
+    second_table,
+    telling,
+    write_batches,
+)
+
+
+class Target(Protocol):
+    """What can be done with a release on its way."""
+
+    text: bool
+    """Whether it is text, where an empty field is a missing cell."""
+
+    def write(
+        self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
+    ) -> None:
+        """Write the rows where nobody looks for them; ``recoded`` columns show other things than they did."""
+
+    def audit(self, policy: Policy, **how: Any) -> AuditReport:
+        """Prove what was written."""
+
+    def place(self, certificate: Mapping[str, Any]) -> None:
+        """Put it in its place, with its certificate."""
+
+
+class FileTarget:
+    """A file, written in a private folder beside its place; without a ``path`` it is read back from there."""
+
+    def __init__(self, folder: Path, path: Path | None, *, keep_formulas: bool = False) -> None:
+        self.path, self.folder, self.keep_formulas = path, folder, keep_formulas
+        self.text = path is not None and is_text(path)
+        self.written = folder / f"release{path.suffix if path else '.parquet'}"
+        self.beside: Path | None = None
+
+    def write(
+        self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
+    ) -> None:
+        """Write the rows, and a second table beside them."""
+        write = partial(write_batches, keep_formulas=self.keep_formulas)
+        write(rows.schema, rows.batches(), self.written, progress=progress)
+        if second is not None:
+            self.beside = second_table(self.written)
+            write(second.schema, second.batches(), self.beside)
+
+    def audit(self, policy: Policy, **how: Any) -> AuditReport:
+        """Prove the file."""
+        return audit_release(self.written, policy, scratch=self.folder, **how)
+
+    def second_digest(self) -> str | None:
+        """Return the digest of the second table, if there is one."""
+        if self.beside is None:
+            return None
+        with self.beside.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def place(self, certificate: Mapping[str, Any]) -> None:
+        """Rename the file, with its certificate beside it."""
+        assert self.path is not None
+        place(self.written, self.path, certificate, beside=self.beside)
+
+    def read(self) -> tuple[pa.Table, pa.Table | None]:
+        """Read the release back, and its second table."""
+        import pyarrow.parquet as pq
+
+        return pq.read_table(self.written), None if self.beside is None else pq.read_table(self.beside)
+
+
+class TableTarget:
+    """A table of a database, made in a transaction; ``like`` is a table there that some columns came from."""
+
+    text = False
+
+    def __init__(self, database: Database, target: Place, like: Place | None) -> None:
+        self.database, self.target, self.like = database, target, like
+        self.draft: Place | None = None
+
+    def write(
+        self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
+    ) -> None:
+        """Make a table of the rows."""
+        assert second is None, "methods that make a second table were refused before"
+        batches = telling(rows.batches(), progress)
+        self.draft = self.database.write(self.target, rows.schema, batches, like=self.like, recoded=recoded)
+
+    def audit(self, policy: Policy, **how: Any) -> AuditReport:
+        """Prove the table, from what the database counts in it."""
+        assert self.draft is not None
+        return audit_release(counted(self.database, self.draft, self.target.shown), policy, **how)
+
+    def second_digest(self) -> None:
+        """Return nothing: there is no second table."""
+        return
+
+    def place(self, certificate: Mapping[str, Any]) -> None:
+        """Rename the table, with its certificate beside it, and commit."""
+        assert self.draft is not None
+        self.database.place(self.draft, self.target, certificate)
+
+
+def counted(database: Database, place: Place, where: str) -> Elsewhere:
+    """Return a table of a database as the audit looks at it."""
+    schema = database.columns(place)
+
+    @cache
+    def count(names: tuple[str, ...]) -> pa.Table:
+        found = database.tally(place, names)
+        return found.cells.append_column("\0", pa.array(found.counts)) if names else pa.table({"\0": found.counts})
+
+    def single(sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]) -> list[Alone]:
+        return [Alone(*found) for found in single_in(database, place, sets, of, within)]
+
+    def rare(name: str, least: int, of: str | None, within: Sequence[str]) -> int:
+        return rare_in(database, place, name, least, of, within)
+
+    types = tuple(database.types(place))
+    return Elsewhere(where, tuple(schema.names), types, lambda names: count(tuple(names)), single=single, rare=rare)

@@ -1,0 +1,62 @@
+"""Releases: rendered cells, written files, and how they come into place."""
+
+from sudare.releases.cells import (
+    Anything,
+    Cell,
+    Choice,
+    Interval,
+    parse_cell,
+)
+from sudare.releases.formulas import read_back
+from sudare.releases.placement import (
+    PAPER,
+    certificate_path,
+    check_folder,
+    place,
+    place_folder,
+    private_folder,
+    second_table,
+)
+from sudare.releases.render import (
+    Rows,
+    class_labels,
+    people_numbers,
+    render,
+)
+from sudare.releases.render_unchanged import render_untouched
+from sudare.releases.text_columns import check_names
+from sudare.releases.unchanged_columns import plain_type, required_values
+from sudare.releases.writers import (
+    check_target,
+    is_text,
+    telling,
+    write_batches,
+)
+
+__all__ = [
+    "PAPER",
+    "Anything",
+    "Cell",
+    "Choice",
+    "Interval",
+    "Rows",
+    "certificate_path",
+    "check_folder",
+    "check_names",
+    "check_target",
+    "class_labels",
+    "is_text",
+    "parse_cell",
+    "people_numbers",
+    "place",
+    "place_folder",
+    "plain_type",
+    "private_folder",
+    "read_back",
+    "render",
+    "render_untouched",
+    "required_values",
+    "second_table",
+    "telling",
+    "write_batches",
+]

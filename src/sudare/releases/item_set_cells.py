@@ -1,0 +1,123 @@
+"""Released item sets: lists of texts where a format has lists, else texts joined by a separator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sudare.core.errors import UnsupportedError
+from sudare.releases.cell_texts import (
+    Ints,
+    inside_runs,
+    joined_runs,
+    put_together,
+)
+from sudare.releases.cells import dictionary, first_of_each
+from sudare.releases.spans import Span
+from sudare.table import ItemSets, SetCover
+
+
+class Lists:
+    """An item-set column as lists. A missing set is null, which an empty one is not."""
+
+    def __init__(self, cover: SetCover) -> None:
+        self.cover = cover
+        self.texts = _node_texts(cover.column)
+        self.length = _length(cover)
+        self.types = {cover.column.name: pa.list_(pa.string())}
+        self.widest = int(self.length.max(initial=0))
+
+    def block(self, span: Span) -> dict[str, pa.Array]:
+        """Return the lists of these rows; their dictionary has what they show, and nothing else."""
+        from sudare.kernels.class_rows import repeat_runs
+
+        length = self.length[span.classes]
+        nodes = pa.array(self.cover.nodes[inside_runs(self.cover.start[:-1][span.classes], length)]).dictionary_encode()
+        texts = self.texts.take(nodes.dictionary)
+        sizes = np.repeat(length, span.times)
+        ends = np.concatenate(([0], np.cumsum(sizes)))
+        begin = np.cumsum(length) - length
+        items = repeat_runs(nodes.indices.to_numpy(), begin, length, span.times, int(ends[-1]))
+        null = np.repeat(self.cover.null[span.classes], span.times)
+        lists = pa.ListArray.from_arrays(
+            pa.array(ends, pa.int32()),
+            pa.DictionaryArray.from_arrays(pa.array(items), texts),
+            mask=pa.array(null) if null.any() else None,
+        )
+        return {self.cover.column.name: lists}
+
+
+class OwnSets:
+    """An item-set column where each record shows its own items, as the nodes that a cut gives them (-1: not at all).
+
+    With a separator the items are joined, and empty and missing sets are null.
+    """
+
+    def __init__(self, column: ItemSets, cut: Ints, separator: str | None) -> None:
+        self.column, self.cut, self.separator = column, cut, separator
+        self.texts = _node_texts(column)
+        self.types = {column.name: pa.list_(pa.string()) if separator is None else pa.string()}
+        self.widest = len(column.items) // max(len(column), 1) + 1
+        if separator is not None:
+            check_items(column.name, self.texts.take(pa.array(np.unique(self._visible()))), separator)
+
+    def _visible(self) -> Ints:
+        nodes = self.cut[: len(self.column.values)]
+        return nodes[nodes >= 0]
+
+    def block(self, span: Span) -> dict[str, pa.Array]:
+        """Return the sets of these rows; a dictionary has what they show, and nothing else."""
+        from sudare.kernels.class_rows import cut_sets
+
+        sets, count = self.column, len(span.rows)
+        room = int((sets.offsets[span.rows + 1] - sets.offsets[span.rows]).sum())
+        ends, found, null = np.zeros(count + 1, np.int32), np.empty(room, np.int64), np.empty(count, np.bool_)
+        total = cut_sets(sets.offsets, sets.items, span.rows, self.cut, sets.missing_code, ends, found, null)
+        nodes = pa.array(found[:total]).dictionary_encode()
+        items = pa.DictionaryArray.from_arrays(nodes.indices, self.texts.take(nodes.dictionary))
+        if self.separator is None:
+            mask = pa.array(null) if null.any() else None
+            return {sets.name: pa.ListArray.from_arrays(pa.array(ends), items, mask=mask)}
+        joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(ends), items.cast(pa.string())), self.separator)
+        return {sets.name: pc.if_else(pa.array(np.diff(ends) > 0), joined, pa.scalar(None, joined.type))}
+
+
+def joined_labels(cover: SetCover, separator: str) -> pa.DictionaryArray:
+    """Return what an item-set column shows in each class, its items joined; empty and missing sets are null.
+
+    Raise if a reader who splits the text could find other items than those that were joined.
+    """
+    texts, length = _node_texts(cover.column).cast(pa.large_string()), _length(cover)
+    shown = np.zeros(len(texts), dtype=np.bool_)
+    shown[cover.nodes[inside_runs(cover.start[:-1], length)]] = True
+    check_items(cover.column.name, texts.filter(pa.array(shown)), separator)
+    first = first_of_each(cover.cell)
+    joined = joined_runs(cover.column.name, texts, cover.start[first], length[first], cover.nodes, separator)
+    empty = pa.array(length[first] == 0)
+    return dictionary(cover.cell, pc.if_else(empty, pa.scalar(None, joined.type), joined))
+
+
+def _node_texts(column: ItemSets) -> pa.Array:
+    taxonomy = column.taxonomy
+    return column.values.cast(pa.string()) if taxonomy is None else pa.array(taxonomy.labels, pa.string())
+
+
+def _length(cover: SetCover) -> Ints:
+    """Return the number of items that each class shows."""
+    return np.where(cover.null, 0, np.diff(cover.start))
+
+
+def check_items(name: str, items: pa.Array, separator: str) -> None:
+    """Raise if a reader who splits joined items could find others than those that were joined."""
+    items = items.cast(pa.large_string())
+    # with the separator behind it an item must end where that begins: ";;" would cut "a;" in the wrong place
+    cut = pc.find_substring(put_together(items, separator), pattern=separator)
+    safe = pc.and_(pc.equal(cut, pc.binary_length(items)), pc.equal(pc.utf8_trim_whitespace(items), items))
+    bad = len(items) - (pc.sum(pc.and_(safe, pc.not_equal(items, ""))).as_py() or 0)
+    if bad:
+        raise UnsupportedError(
+            f"column '{name}' has items that contain the separator '{separator}' or begin or end with "
+            f"blanks ({bad} of {len(items)}), which a release in text cannot show.",
+            hint="write Parquet, or give another separator.",
+        )

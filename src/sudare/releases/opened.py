@@ -1,0 +1,210 @@
+"""A release as an analyst gets it: its columns, the certificate beside it, and its second table where it has one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sudare import engines, hierarchies
+from sudare.core.errors import DataError, Problem
+from sudare.core.limits import certificate_text
+from sudare.engines.data_files import reading
+from sudare.policy import Policy
+from sudare.releases import (
+    certificate_path,
+    is_text,
+    read_back,
+    second_table,
+)
+
+GROUP = "group"
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A release that has been opened; its columns are read when they are asked for."""
+
+    columns: list[str]
+    certificate: Mapping[str, Any]
+    load: Callable[[Sequence[str]], pa.Table]
+    load_second: Callable[[], pa.Table | None]
+
+    @property
+    def hidden(self) -> list[str]:
+        """The columns whose values are hidden."""
+        told = self.certificate.get("mechanism")
+        columns = told.get("columns") if isinstance(told, Mapping) else None
+        return list(columns) if isinstance(columns, Mapping) else []
+
+    @property
+    def sealed(self) -> list[str]:
+        """The hidden columns that nothing can be counted by. Perturbed ones can: how they were drawn is known."""
+        return [] if self.certificate["method"]["name"] == "pram" else self.hidden
+
+    @property
+    def apart(self) -> list[str]:
+        """The hidden columns that stand in a table of their own."""
+        return [name for name in self.sealed if name not in self.columns]
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that can be asked about."""
+        return [*(name for name in self.columns if not (self.apart and name == GROUP)), *self.apart]
+
+    def read(self, names: Sequence[str]) -> pa.Table:
+        """Read some columns, and the groups where values stand in a table of their own."""
+        wanted = [name for name in names if name in self.columns] + ([GROUP] if self.apart else [])
+        return self.load(wanted or self.columns[:1])
+
+    def second(self, of: str) -> pa.Table | None:
+        """Read the second table of the release, if a column stands there."""
+        if of not in self.apart:
+            return None
+        found = self.load_second()
+        if found is None:
+            what = "its second table, of sensitive values by group, is not beside it."
+            raise DataError(Problem("release", what, "keep all files of a release together."))
+        return found
+
+
+def open_released(release: Any) -> Released:
+    """Open a release by its path, or as it came back from Python; raise if its certificate is not there or not its own.
+
+    Estimates need what the certificate tells about how the release was made.
+    """
+    place = engines.find_place(release)
+    if place is not None:
+        return _from_database(place)
+    if isinstance(release, str | Path):
+        return _from_file(Path(release))
+    certificate, data = getattr(release, "certificate", None), getattr(release, "data", None)
+    if not isinstance(certificate, Mapping):
+        what = f"a release is a path, or what `sudare.anonymize` gave back; got {type(release).__name__}."
+        raise DataError(Problem("release", what, "the certificate is needed as well as the rows."))
+    if data is None and isinstance(getattr(release, "place", None), engines.Remote):
+        what = "is where only Spark reaches it."
+        raise DataError(Problem(release.place.shown, what, "copy the folder and its certificate to a disk first."))
+    if data is None and getattr(release, "place", None) is not None:
+        return _from_database(release.place)
+    if data is None and getattr(release, "path", None) is None:
+        raise DataError(Problem("release", "has neither rows nor a path."))
+    if data is None:
+        return _from_file(Path(release.path))
+    _check_certificate(certificate, "release.certificate")
+    table, _ = engines.adopt(data)
+    beside = getattr(release, "second", None)
+    return Released(
+        table.column_names,
+        certificate,
+        lambda names: table.select(list(names)),
+        lambda: None if beside is None else engines.adopt(beside)[0],
+    )
+
+
+def _from_database(place: engines.Place) -> Released:
+    with engines.open_database(place) as database:
+        names = database.columns(place).names
+        certificate = database.certificate(place)
+    paper = place.beside(engines.CERTIFICATE).shown
+    if certificate is None:
+        hint = "keep both tables together: it tells how the release was made, which estimates rest on."
+        raise DataError(Problem(paper, "the certificate of this release is not there.", hint))
+    _check_certificate(certificate, paper)
+
+    def load(columns: Sequence[str]) -> pa.Table:
+        with engines.open_database(place) as database:
+            return database.source(place, list(columns)).table()
+
+    return Released(list(names), certificate, load, lambda: None)
+
+
+def _from_file(path: Path) -> Released:
+    form = engines.TextForm("\t" if path.suffix.lower() == ".tsv" else ",")  # as releases in text are written
+    names = engines.file_columns(path, form)
+    certificate = load_certificate(path)
+    _check_digest(path, certificate.get("release_sha256"))
+    beside = second_table(path)
+
+    def second() -> pa.Table | None:
+        if not beside.exists():
+            return None
+        _check_digest(beside, certificate["mechanism"].get("second_sha256"))
+        return _read(beside, engines.file_columns(beside, form), form)
+
+    return Released(names, certificate, lambda columns: _read(path, columns, form), second)
+
+
+def _read(path: Path, columns: Sequence[str], form: engines.TextForm) -> pa.Table:
+    """Read some columns of a release; in Parquet text stays coded, which is many times faster, sets most of all."""
+    if engines.file_kind(path) != "parquet":
+        table = engines.read_file(path, columns, form)
+        return read_back(table) if is_text(path) else table
+    import pyarrow.parquet as pq
+
+    with reading(path):
+        leaves = pq.ParquetFile(path).schema
+        texts = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
+        return pq.ParquetFile(path, read_dictionary=texts).read(columns=list(columns)).replace_schema_metadata(None)
+
+
+def leaves_of(policy: Policy | None, columns: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+    """Return the leaves below each label of the hierarchies that a policy gives some columns, from files and trees.
+
+    Those of bands, prefixes and dates follow from the values, and their labels say what they are.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for name in columns:
+        spec = None if policy is None else policy.columns.get(name)
+        where = None if spec is None else spec.hierarchy
+        if policy is None or where is None or (where.file is None and where.tree is None):
+            continue
+        levels = [level.to_pylist() for level in hierarchies.given(where, policy.folder).columns()]
+        below: dict[str, dict[str, None]] = {}
+        for labels in levels:
+            for leaf, label in zip(levels[0], labels, strict=True):
+                below.setdefault(label, {})[leaf] = None
+        found[name] = {label: list(leaves) for label, leaves in below.items()}
+    return found
+
+
+def load_certificate(release: Path) -> Mapping[str, Any]:
+    """Return the certificate beside a release, or raise DataError."""
+    paper = certificate_path(release)
+    try:
+        certificate = engines.parse_certificate(certificate_text(paper))
+    except FileNotFoundError:
+        hint = "keep both files together: it tells how the release was made, which estimates rest on."
+        raise DataError(Problem(paper.name, "the certificate of this release is not there.", hint)) from None
+    except (OSError, ValueError):
+        certificate = None
+    if certificate is None:
+        raise DataError(Problem(paper.name, "is not a certificate that can be read.")) from None
+    _check_certificate(certificate, paper.name)
+    return certificate
+
+
+def _check_certificate(certificate: Any, place: str) -> None:
+    """Raise if a certificate does not say, in its form, how its release was made."""
+    whole = isinstance(certificate, Mapping)
+    method = certificate.get("method") if whole else None
+    if not isinstance(method, Mapping) or not isinstance(method.get("name"), str):
+        raise DataError(Problem(place, "is not a certificate."))
+    roles, told, sets = (certificate.get(key) or {} for key in ("columns", "mechanism", "item_sets"))
+    lists = isinstance(roles, Mapping) and all(isinstance(names, list) for names in roles.values())
+    if not lists or "quasi" not in roles or not isinstance(told, Mapping) or not isinstance(sets, Mapping):
+        raise DataError(Problem(place, "does not tell what was done to the columns.", "is the certificate whole?"))
+
+
+def _check_digest(path: Path, told: Any) -> None:
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(Problem(path.name, f"cannot be read: {error.strerror}.")) from None
+    if digest != told:
+        raise DataError(Problem(path.name, "is not the file that its certificate speaks of."))

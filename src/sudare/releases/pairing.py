@@ -1,0 +1,164 @@
+"""A release and the data that it is said to be made of: both are opened, and refused if they do not belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sudare import engines
+from sudare.core.errors import (
+    DataError,
+    Problem,
+    SudareError,
+)
+from sudare.core.progress import Listener
+from sudare.policy import Policy
+from sudare.releases import is_text
+from sudare.releases.opened import Released, open_released
+from sudare.sources.encoded_table import (
+    Data,
+    encoder,
+    read,
+    without_rare,
+)
+from sudare.table import Column, ItemSets, Table, encode_like
+
+HINT = "give the data that the release was made of, and the policy that it was made under, from the same file."
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A release beside its data: the data's columns encoded, those of the release as they stand in it.
+
+    ``missing`` are the texts that stand for a missing cell in the release. ``odd`` are columns that leave as they came,
+    and hold what has no distribution that could be shown.
+    """
+
+    policy: Policy
+    opened: Released
+    certificate: Mapping[str, Any]
+    rows: int
+    columns: Mapping[str, Column | ItemSets]
+    people: NDArray[np.integer[Any]] | None
+    released: pa.Table
+    missing: Sequence[str]
+    odd: Sequence[str] = ()
+
+    @property
+    def method(self) -> str:
+        """The method that made the release."""
+        return str(self.certificate["method"]["name"])
+
+    @property
+    def touched(self) -> bool:
+        """Whether quasi-identifiers are generalized, and not as they were, or drawn."""
+        return not self.certificate.get("mechanism")
+
+
+def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> Pair:
+    """Open a release and its data, or raise one message that says why they do not belong together."""
+    opened = open_released(release)
+    certificate = opened.certificate
+    _check_policy(certificate, policy)
+    text = _in_text(release)
+    names = [name for name, spec in policy.columns.items() if spec.role in ("quasi", "sensitive", "insensitive")]
+    source, _ = read(data, policy)
+    tokens = [token for token in policy.source.missing if token] + ([""] if text else [])
+    wanted = [*names, *([policy.subject] if policy.subject is not None else [])]
+    encoders = {name: encoder(name, policy.columns[name], source, tokens, nulls=not text) for name in wanted}
+    odd: list[str] = []
+
+    def attempt(name: str, work: Callable[[], Any]) -> Any:
+        try:
+            return None if name in odd else work()
+        except (SudareError, pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            if policy.columns[name].role not in ("sensitive", "insensitive"):
+                raise
+            odd.append(name)  # such a column leaves as it came, whatever it holds
+
+    rows = 0
+    for batch in source.batches(wanted):
+        for name, each in encoders.items():
+            attempt(name, partial(each.add, batch.column(name)))
+        rows += len(batch)
+        listener("read the data", rows, source.rows or 0)
+    if rows != certificate.get("rows_in"):
+        what = f"was made of {certificate.get('rows_in')} records, and the data has {rows}: it is not of this data."
+        raise DataError(Problem("release", what, HINT))
+    ready = {name: attempt(name, each.finish) for name, each in encoders.items()}
+    columns: dict[str, Column | ItemSets] = {name: column for name, column in ready.items() if column is not None}
+    people = columns.pop(policy.subject, None) if policy.subject is not None else None
+    if not certificate.get("mechanism"):
+        columns |= _as_published(columns, people, policy, rows)
+    listener("read the release", 0, 0)
+    there = [name for name in opened.columns if name in policy.columns or name == "group"]
+    pair = Pair(
+        policy, opened, certificate, rows, columns, people.codes if isinstance(people, Column) else None,
+        opened.load(there), tokens, odd,
+    )  # fmt: skip
+    _check_values(pair)
+    return pair
+
+
+def _as_published(
+    columns: Mapping[str, Column | ItemSets], people: Any, policy: Policy, rows: int
+) -> dict[str, Column | ItemSets]:
+    """Return quasi-identifiers with rare values as the release shows them."""
+    open_ones = {
+        name: columns[name]
+        for name in policy.quasi
+        if name in columns and policy.columns[name].hierarchy is None and isinstance(columns[name], Column)
+    }
+    subject = people if isinstance(people, Column) else None
+    return dict(without_rare(Table(rows, open_ones, subject=subject), policy).quasi)
+
+
+def _in_text(release: Any) -> bool:
+    """Say whether a release is a text file, where an empty field is a missing cell."""
+    path = release if isinstance(release, str | Path) else getattr(release, "path", None)
+    return path is not None and engines.find_place(release) is None and is_text(Path(path))
+
+
+def _check_policy(certificate: Mapping[str, Any], policy: Policy) -> None:
+    if certificate.get("policy_sha256") != policy.sha256:
+        raise DataError(Problem("release", "was made under another policy than this one.", HINT))
+    roles = certificate["columns"]
+    if any(list(roles.get(role, ())) != policy.named(role) for role in ("quasi", "sensitive", "insensitive")):
+        raise DataError(Problem("release", "has other columns than the policy.", HINT))
+
+
+def _check_values(pair: Pair) -> None:
+    """Raise if a column that left as it came shows other values, or one more often, than the data has it.
+
+    Text and whole numbers are compared, which look the same in every format.
+    """
+    drawn = set(pair.opened.hidden)
+    roles = ("sensitive", "insensitive") if pair.touched else ("quasi", "sensitive", "insensitive")
+    names = [name for name in pair.columns if pair.policy.columns[name].role in roles and name not in drawn]
+    for name in names:
+        column, cells = pair.columns[name], pair.released.column(name) if name in pair.released.column_names else None
+        if cells is None:
+            raise DataError(Problem("release", f"lacks the column '{name}'.", "is the file whole?"))
+        if isinstance(column, ItemSets) or pa.types.is_nested(cells.type):
+            continue
+        if not (pa.types.is_large_string(column.values.type) or pa.types.is_integer(column.values.type)):
+            continue
+        plain = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
+        again = encode_like(column, plain, pair.missing)
+        if again.values.type != column.values.type and not pa.types.is_integer(again.values.type):
+            continue
+        place = pc.index_in(again.values.cast(column.values.type), column.values)
+        before = np.bincount(column.codes, minlength=column.size)
+        after = np.bincount(again.codes, minlength=again.size)[: len(again.values)]
+        known = np.asarray(place.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+        if np.any(known < 0) or np.any(after > before[known]):
+            what = f"column '{name}' of the release shows values that are not those of the data."
+            raise DataError(Problem("release", what, HINT))

@@ -1,0 +1,204 @@
+"""Plans: a finished global recoding, saved so that it can be applied to other records of the same kind.
+
+A plan holds the policy, its hierarchies and the level of every quasi-identifier. It holds nothing of the records that
+it was decided on, and needs no other file. It promises nothing about new records: these are audited like any others.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sudare import hierarchies
+from sudare.core.errors import (
+    DataError,
+    PolicyError,
+    Problem,
+    SudareError,
+    TargetError,
+)
+from sudare.core.limits import (
+    MIB,
+    UnreadableError,
+    content,
+    out_of_bounds,
+)
+from sudare.policy import HierarchySpec, Policy, TClosenessSpec
+
+FORMAT = 1
+LARGEST = 1024 * MIB
+"""A plan's file, in bytes: it holds its hierarchies."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was decided: ``levels`` of ``heights`` per quasi-identifier, under a policy with its hierarchies inside."""
+
+    method: Mapping[str, Any]
+    levels: Mapping[str, int]
+    heights: Mapping[str, int]
+    policy: Mapping[str, Any]
+    policy_sha256: str
+    hierarchies: Mapping[str, str]
+    plan: int = FORMAT
+
+    @classmethod
+    def of(cls, policy: Policy, method: Mapping[str, Any], facts: Mapping[str, Any]) -> Plan:
+        """Make a plan of what a method tells about its decision."""
+        written = policy.model_dump(exclude_none=True)
+        texts: dict[str, str] = {}
+        for number, (name, spec) in enumerate(policy.columns.items()):
+            if spec.hierarchy is None:
+                continue
+            if not _asked_for(name, policy):
+                del written["columns"][name]["hierarchy"]  # nobody read it, so that it may not even be there
+            elif spec.hierarchy.file is not None or spec.hierarchy.tree is not None:
+                file = f"{number}.csv"
+                texts[file] = hierarchies.csv_text(hierarchies.given(spec.hierarchy, policy.folder))
+                written["columns"][name]["hierarchy"] = {"file": file, "delimiter": ";"}
+        return cls(dict(method), facts["levels"], facts["heights"], written, policy.sha256, texts)
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan, under another name first: it is whole or not there."""
+        path = Path(path)
+        with _beside(path) as new:
+            new.write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            new.replace(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """Read a plan, or raise what is wrong with it."""
+        try:
+            data = json.loads(content(Path(path), LARGEST).decode("utf-8"))
+            if out_of_bounds(data):
+                raise RecursionError
+            json.dumps(data, ensure_ascii=False).encode()  # half a character, which JSON can spell, cannot be written
+        except UnreadableError as error:
+            raise PolicyError(Problem(str(path), error.what, error.hint)) from None
+        except RecursionError:
+            raise PolicyError(Problem(str(path), "is not a plan: it nests too deep.")) from None
+        except ValueError:
+            raise PolicyError(Problem(str(path), "is not a plan: it is not JSON.")) from None
+        if not isinstance(data, dict) or not _well_formed(data):
+            what = f"is not a plan of this version ({FORMAT})."
+            raise PolicyError(Problem(str(path), what, "`sudare anonymize ... --plan FILE` writes one."))
+        return cls(**data)
+
+    def policy_in(self, folder: Path, methods: Mapping[str, Any]) -> Policy:
+        """Return the policy, with its hierarchies as files in this folder."""
+        try:
+            policy = Policy.parse(self.policy, methods=methods, stored=True)
+        except SudareError as error:
+            raise PolicyError([Problem(f"plan: {p.where}", p.what, p.hint) for p in error.problems]) from None
+        wrong = sorted({*policy.quasi} ^ {*self.levels} | {*policy.quasi} ^ {*self.heights})
+        if wrong:
+            raise PolicyError(Problem("plan", f"its levels and its policy differ in {', '.join(map(repr, wrong))}."))
+        specs = [spec.hierarchy for spec in policy.columns.values() if spec.hierarchy is not None]
+        if {spec.file for spec in specs if spec.file is not None} != set(self.hierarchies):
+            raise PolicyError(Problem("plan", "its policy names other hierarchies than those that it holds."))
+        for name, text in self.hierarchies.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="")
+        problems = [problem for name in policy.quasi for problem in self._wrong_height(name, policy, folder)]
+        if problems:
+            raise PolicyError(problems)
+        return policy.kept_in(folder, self.policy_sha256)
+
+    def check_heights(self, heights: Mapping[str, int]) -> None:
+        """Raise if the columns of a table have other levels than those that were decided on.
+
+        Dates and times may: a day is a level only above times of day.
+        """
+        problems = [
+            Problem(
+                f"column '{name}'",
+                f"has {height} levels above its values; in the plan it has {self.heights[name]}.",
+                "make a new plan for these records.",
+            )
+            for name, height in heights.items()
+            if height != self.heights.get(name, height)
+        ]
+        if problems:
+            raise DataError(problems)
+
+    def _wrong_height(self, name: str, policy: Policy, folder: Path) -> list[Problem]:
+        """Return what is wrong with a hierarchy, its height, and the level in it."""
+        where, level, height = f"plan: column '{name}'", self.levels[name], self.heights[name]
+        try:
+            possible = _heights(policy.columns[name].hierarchy, folder)
+        except SudareError as error:
+            return [Problem(where, problem.what, problem.hint) for problem in error.problems]
+        if height not in possible:
+            return [Problem(where, f"its hierarchy has {max(possible)} levels above the values, not {height}.")]
+        if not 0 <= level <= height:
+            return [Problem(where, f"a level is from 0 to {height}; got {level}.")]
+        return []
+
+
+def check_room(path: Path, taken: Mapping[str, Iterable[Path]]) -> None:
+    """Raise if no plan can be saved there, as far as that can be told before; ``taken`` says what else is where."""
+    with _beside(path) as new:
+        new.touch()
+        for what, others in taken.items():
+            if any(path.resolve() == other.resolve() or _same(path, other) for other in others):
+                raise TargetError(Problem(str(path), what, "choose another name for the plan."))
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """Give another name in the same folder, of which nothing is left; what goes wrong is told of the path itself."""
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        yield new
+    except OSError as error:
+        raise TargetError(Problem(str(path), f"cannot be written: {error.strerror}.")) from None
+    finally:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+
+
+def _asked_for(name: str, policy: Policy) -> bool:
+    """Say whether a column's hierarchy is of any use: that of a sensitive column is where distances are measured."""
+    return policy.columns[name].role in ("quasi", "subject") or any(
+        isinstance(spec, TClosenessSpec) and spec.column == name and spec.distance == "hierarchical"
+        for spec in policy.require
+    )
+
+
+def _heights(spec: HierarchySpec | None, folder: Path) -> set[int]:
+    """Return the heights that a hierarchy may have; the level of days is there only above times of day."""
+    if spec is None or spec.flat:
+        return {1}
+    if spec.prefix is not None:
+        return {len(spec.prefix)}
+    if spec.bands is not None:
+        return {len(spec.bands) + 1}
+    if spec.dates is not None:
+        return {len(spec.dates) + 1, len([level for level in spec.dates if level != "day"]) + 1}
+    return {hierarchies.given(spec, folder).depth}
+
+
+def _well_formed(data: Mapping[str, Any]) -> bool:
+    """Say whether a plan has all its parts, and names no file outside of its own."""
+    parts = {"method": dict, "levels": dict, "heights": dict, "policy": dict, "policy_sha256": str, "hierarchies": dict}
+    if type(data.get("plan")) is not int or data["plan"] != FORMAT:
+        return False
+    if set(data) != {"plan", *parts} or not all(isinstance(data[key], kind) for key, kind in parts.items()):
+        return False
+    numbers = [*data["levels"].values(), *data["heights"].values()]
+    files = [str(name) for name in data["hierarchies"]]
+    return (
+        isinstance(data["method"].get("name"), str)
+        and all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
+        and all(isinstance(text, str) for text in data["hierarchies"].values())
+        and all(re.fullmatch(r"[0-9]{1,6}\.csv", name) for name in files)
+    )

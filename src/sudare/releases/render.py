@@ -1,0 +1,254 @@
+"""Rendering: from a decision to the rows that leave, a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sudare.core.randomness import BLOCK as WORDS
+from sudare.core.randomness import Entropy
+from sudare.releases.cell_texts import too_long
+from sudare.releases.cells import Intervals, cell_labels
+from sudare.releases.item_set_cells import (
+    Lists,
+    OwnSets,
+    joined_labels,
+)
+from sudare.releases.spans import (
+    Ints,
+    Span,
+    spans_as_they_came,
+    spans_by_class,
+)
+from sudare.releases.unchanged_columns import carried_columns
+from sudare.table import Column, Cover, Generalized, ItemSets, Partition, SetCover, Table, generalize, merge_alike
+
+BLOCK = 1 << 20
+"""The rows of a block, which becomes a row group of a Parquet file."""
+LONGEST_COLUMN = (1 << 31) - 1
+"""The bytes that the text of one released column may have in any case ..."""
+LONGEST_CELL = 1000
+"""... and beyond which its cells may not be longer than this on average."""
+_LARGEST = 1 << 29
+
+
+class Maker(Protocol):
+    """Makes some columns of the release; ``widest`` is about how many bytes, or items, a row of them has."""
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        """The columns, with the types that they are read back with."""
+
+    @property
+    def widest(self) -> int:
+        """What a row takes."""
+
+    def block(self, span: Span) -> Mapping[str, pa.Array]:
+        """Return the cells of these rows. Texts may come with a dictionary, of texts that occur among them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a release, which are made when they are asked for.
+
+    ``schema`` is how they are to be read back. The batches have texts with a dictionary where that is cheaper to
+    write; nobody who reads the release has to know.
+    """
+
+    schema: pa.Schema
+    count: int
+    makers: Sequence[Maker]
+    spans: Callable[[int], Iterator[Span]]
+
+    def batches(self, block: int = BLOCK) -> Iterator[pa.RecordBatch]:
+        """Make the rows, about so many at a time."""
+        widest = max((maker.widest for maker in self.makers), default=0)
+        block = max(min(block, _LARGEST // max(widest, 1)), 1)
+        for span in self.spans(block):
+            made: dict[str, pa.Array] = {}
+            for maker in self.makers:
+                made.update(maker.block(span))
+            yield pa.record_batch([made[name] for name in self.schema.names], names=self.schema.names)
+
+
+def render(
+    table: Table,
+    partition: Partition,
+    columns: Sequence[str],
+    *,
+    order: Literal["class", "keep"] = "class",
+    subjects: Literal["per-class", "linked"] | None = None,
+    separators: Mapping[str, str] | None = None,
+    types: Mapping[str, pa.DataType] | None = None,
+    seed: int | None = None,
+    linked: Ints | None = None,
+) -> tuple[Rows, Generalized]:
+    """Return the rows of the release, with these columns, and what they are made from for measuring.
+
+    ``order: class`` puts the rows class by class, shuffled within each, so that their order tells nothing; ``keep``
+    leaves them as they came. ``subjects`` is what the subject column shows: numbers that mean something only
+    within a class, or numbers that link a person's records all over the release. ``separators`` is given for formats
+    that are text: what joins the items of each item-set column. ``types`` are those that carried columns in text are
+    to be read as. Entropy comes from the operating system unless a test gives a seed. ``linked`` are the numbers that
+    link a person's records, by the subject's codes, where other rows than these show them, too.
+    """
+    entropy = Entropy(seed)
+    shown = as_shown(table, partition)
+    partition = shown.partition
+    makers: list[Maker] = []
+    for name, cover in shown.covers.items():
+        if name not in columns:
+            continue
+        if isinstance(cover, SetCover) and separators is None:
+            makers.append(Lists(cover))
+        else:
+            makers.append(_labels(name, cover, shown.sizes, separators))
+    alike = len(makers)
+    makers += [_own_sets(own.column, partition, separators) for name, own in shown.own.items() if name in columns]
+    carried = [name for name in columns if table.carried is not None and name in table.carried.column_names]
+    if carried:
+        makers += carried_columns(table, carried, types or {})
+    numbered = table.subject is not None and table.subject.name in columns and subjects is not None
+    none = np.zeros(0, dtype=np.int64)
+    # where only quasi-identifiers are shown, the rows of a class are the same, and need no order
+    rows = shown.order if numbered or len(makers) > alike else none
+    if order == "class" and len(rows):
+        _shuffle(rows, shown.start, entropy)
+    if numbered and table.subject is not None:
+        if subjects == "linked" and linked is None:
+            linked = entropy.permutation(table.subject.size) + 1
+        makers.append(People(table.subject, shown, linked if subjects == "linked" else None, scattered=order == "keep"))
+
+    def spans(block: int) -> Iterator[Span]:
+        if order == "class":
+            return spans_by_class(shown.start, rows, block)
+        return spans_as_they_came(partition, block)
+
+    kinds = {name: kind for maker in makers for name, kind in maker.types.items()}
+    schema = pa.schema([(name, kinds[name]) for name in columns if name in kinds])
+    return Rows(schema, int(shown.start[-1]), makers, spans), shown
+
+
+def as_shown(table: Table, partition: Partition) -> Generalized:
+    """Return what a decision shows: its classes covered, and those that look alike as one."""
+    shown = generalize(table, partition)
+    merged = merge_alike(partition, shown)
+    return shown if merged is partition else generalize(table, merged)
+
+
+class Labels:
+    """A column that shows one text per class; ``labels`` gives those of some classes."""
+
+    def __init__(self, name: str, labels: Callable[[Ints], pa.DictionaryArray]) -> None:
+        self.name, self.labels = name, labels
+        self.types = {name: pa.string()}
+        self.widest = 0  # a dictionary has each text once
+
+    def block(self, span: Span) -> dict[str, pa.Array]:
+        """Return the texts of these rows, with a dictionary of those that occur."""
+        labels = self.labels(span.classes)
+        numbers = labels.indices.dictionary_encode()
+        texts = labels.dictionary.take(numbers.dictionary)
+        return {self.name: pa.DictionaryArray.from_arrays(span.spread(numbers.indices), texts)}
+
+
+def _labels(name: str, cover: Cover | SetCover, sizes: Ints, separators: Mapping[str, str] | None) -> Labels:
+    if isinstance(cover, Cover) and cover.column.taxonomy is None and cover.column.positions is not None:
+        return Labels(name, Intervals(cover).labels)
+    labels = cell_labels(cover) if isinstance(cover, Cover) else joined_labels(cover, (separators or {})[name])
+    of_label = np.append(pc.binary_length(labels.dictionary).to_numpy(zero_copy_only=False), 0)
+    lengths = of_label[pc.fill_null(labels.indices, -1).to_numpy()].astype(np.int64)
+    if int((lengths * sizes).sum()) > max(LONGEST_COLUMN, LONGEST_CELL * int(sizes.sum())):
+        raise too_long(name)
+    return Labels(
+        name, lambda classes: pa.DictionaryArray.from_arrays(labels.indices.take(pa.array(classes)), labels.dictionary)
+    )
+
+
+class MaskedSets:
+    """An item-set column where each record shows its own items, and a masked one none.
+
+    Behind all records comes one more, which holds nothing. Masked ones show what it shows.
+    """
+
+    def __init__(self, column: ItemSets, partition: Partition, separator: str | None) -> None:
+        more = replace(column, offsets=np.append(column.offsets, column.offsets[-1]))
+        self.sets = OwnSets(more, partition.cuts[column.name], separator)
+        self.empty, self.masked = len(column), partition.count - 1
+        self.types, self.widest = self.sets.types, self.sets.widest
+
+    def block(self, span: Span) -> dict[str, pa.Array]:
+        """Return the sets of these rows."""
+        hidden = np.repeat(span.classes == self.masked, span.times)
+        return self.sets.block(replace(span, rows=np.where(hidden, self.empty, span.rows)))
+
+
+def _own_sets(column: ItemSets, partition: Partition, separators: Mapping[str, str] | None) -> Maker:
+    separator = None if separators is None else separators[column.name]
+    if partition.masked:
+        return MaskedSets(column, partition, separator)
+    return OwnSets(column, partition.cuts[column.name], separator)
+
+
+class People:
+    """The subject column: random numbers for the whole release, or from 1 in each class by first appearance."""
+
+    def __init__(self, subject: Column, shown: Generalized, linked: Ints | None, *, scattered: bool) -> None:
+        self.subject, self.linked = subject, linked
+        self.types = {subject.name: pa.int64()}
+        self.widest = 0
+        if linked is None:
+            from sudare.kernels.class_rows import number_people
+
+            # one type for all tables: each other one would be compiled anew
+            numbers = number_people(subject.codes.astype(np.uint32, copy=False), shown.order, shown.start)
+            if scattered:
+                self.numbers = np.zeros(shown.rows, dtype=numbers.dtype)
+                self.numbers[shown.order] = numbers
+            else:
+                self.numbers = numbers
+
+    def block(self, span: Span) -> dict[str, pa.Array]:
+        """Return the numbers of the people that these rows are about."""
+        if self.linked is not None:
+            found = self.linked[self.subject.codes[span.rows]]
+        elif span.first is None:
+            found = self.numbers[span.rows]
+        else:
+            found = self.numbers[span.first : span.first + len(span.rows)]
+        return {self.subject.name: pa.array(found, pa.int64())}
+
+
+def _shuffle(rows: Ints, start: Ints, entropy: Entropy) -> None:
+    """Shuffle the rows within their classes, where they stand: a copy may be too large."""
+    from sudare.kernels.class_rows import shuffle_within
+
+    place = np.zeros(2, dtype=np.int64)
+    while place[0] < len(start) - 1:
+        # hardly more than are needed, which is less than a word for each row that is left
+        shuffle_within(rows, start, entropy.words(int(min(start[-1] - start[place[0]] + 64, WORDS))), place)
+
+
+def class_labels(shown: Generalized, columns: Sequence[str]) -> pa.Table:
+    """Return what each class shows in these columns, as far as they are quasi-identifiers: a line for each class."""
+    return pa.table(
+        {
+            name: cell_labels(cover).cast(pa.string())
+            for name, cover in shown.covers.items()
+            if name in columns and isinstance(cover, Cover)
+        }
+    )
+
+
+def people_numbers(
+    subject: Column, shown: Generalized, how: Literal["per-class", "linked"], seed: int | None = None
+) -> Ints:
+    """Return the number that stands for the person of each record, as the subject column of a release shows it."""
+    if how == "linked":
+        return np.asarray((Entropy(seed).permutation(subject.size) + 1)[subject.codes])
+    return People(subject, shown, None, scattered=True).numbers

@@ -1,0 +1,72 @@
+"""What a release does not promise, and its reader should know: the ``warnings`` of a certificate.
+
+A warning breaks no promise, so that the release is handed over all the same. The audit finds those that follow from the
+rows (see :mod:`sudare.audits.uniqueness`). Whoever makes a release adds others to ``Asked.warnings``, one line each::
+
+    asked.warnings.append(ReleaseWarning("tight-ranges", "Ranges end at values of single records."))
+
+They stand in the certificate after those of the audit, are printed after the summary of a release, and head its report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from sudare.table import Column, Table
+from sudare.table.spellings import fold
+
+
+@dataclass(frozen=True)
+class ReleaseWarning:
+    """One warning: its kind in a word or two, the sentence that is shown, the columns that it is about, and figures.
+
+    Neither the sentence nor a figure may be, or lead to, a value of a person.
+    """
+
+    kind: str
+    text: str
+    columns: tuple[str, ...] = ()
+    figures: Mapping[str, int | float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the warning as it stands in a certificate."""
+        return {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "figures": dict(self.figures),
+            "text": self.text,
+        }
+
+
+TIGHT = ReleaseWarning(
+    "tight-ranges",
+    "The policy asks for tight ranges. Their ends and the members of sets may be values that only one person has.",
+)
+"""What to say where rare values are shown."""
+
+
+def about_spellings(table: Table) -> list[ReleaseWarning]:
+    """Warn of quasi-identifiers with values that differ from another one in writing alone; they are told by number.
+
+    Spellings of sensitive values are one value. Those of a quasi-identifier are as different as any other values: they
+    keep people apart who are alike, and a set may consist of them.
+    """
+    found = []
+    for name, column in table.quasi.items():
+        if isinstance(column, Column) and column.positions is not None:
+            continue
+        texts = [text for text in column.values.cast(pa.large_string()).to_pylist() if text is not None]
+        again = len(texts) - len({fold(text, numbers=False) for text in texts})
+        if again:
+            values = f"{again:,} {'value' if again == 1 else 'values'}"
+            text = (
+                f"Column '{name}' is a quasi-identifier, and has {values} that differ from another one only in case, "
+                "blanks or other ways to write the same characters. They count as different values. Write each value "
+                "in one way before."
+            )
+            found.append(ReleaseWarning("spellings", text, (name,), {"values": again}))
+    return found

@@ -1,0 +1,418 @@
+"""Checklists of rules that reviewers ask for, filled where a tool can and left open where a person has to judge.
+
+Columns are matched with identifiers by their names, kinds and roles, and by their values as far as these lead to
+people: a column of which few records share each value may be a number of any kind. That finds what is named as what it
+is, and what looks like it; every list ends with a line to be signed by somebody who knows the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sudare.reports.identifiers import (
+    ANY_OTHER,
+    BIRTH,
+    CALENDAR,
+    HARMLESS,
+    IDENTIFIERS,
+    NO_DATES,
+    NUMBERS,
+    PEOPLE,
+    SMALLER,
+    STATES,
+    hinted,
+    words_of,
+)  # fmt: skip
+from sudare.reports.sections import (
+    Section,
+    paragraph,
+    table,
+)
+from sudare.reports.svg.marks import plain
+
+Found = Mapping[str, Any]
+MET, UNMET, JUDGE = "met", "not met", "for a human to judge"
+STYLES = {MET: "met", UNMET: "unmet", JUDGE: "judge"}
+
+
+@dataclass(frozen=True)
+class Item:
+    """A rule, what the tool saw, and the verdict."""
+
+    rule: str
+    seen: str
+    verdict: str
+
+
+KNOWLEDGE = Item(
+    "No actual knowledge, 164.514(b)(2)(ii): nobody here knows how to recognise a person by what is left",
+    "A tool cannot know. Without this, removing the eighteen is not enough.",
+    JUDGE,
+)
+"""The second condition of Safe Harbor."""
+
+
+def checklists(found: Found) -> Section:
+    """Return the section of all checklists."""
+    intro = paragraph(
+        "Filled where the tool can tell, open where somebody has to judge. A rule counts as met as far as the names, "
+        "roles and cells of the columns tell. None of this is legal advice."
+    )
+    return Section("checklists", "Checklists", intro + "".join(_list(*each) for each in _lists(found)))
+
+
+def verdicts(found: Found) -> list[tuple[str, str, str]]:
+    """Return the verdict of each checklist as a whole: its title, the worst of its rules, and how many there are."""
+    whole = []
+    for title, _, items in _lists(found):
+        counts = {each: sum(item.verdict == each for item in items) for each in (UNMET, JUDGE, MET)}
+        worst = next(each for each, count in counts.items() if count)
+        told = ", ".join(f"{count} {each}" for each, count in counts.items() if count)
+        whole.append((title, worst, f"{len(items)} rules: {told}" if len(items) > 1 else "1 rule"))
+    return sorted(whole, key=lambda each: (UNMET, JUDGE, MET).index(each[1]))
+
+
+def _lists(found: Found) -> list[tuple[str, str, list[Item]]]:
+    return [
+        ("HIPAA Safe Harbor: the eighteen identifiers",
+         "45 CFR 164.514(b)(2). Columns are recognised by their names, kinds and roles, and numbers also by values "
+         "that few records share.",
+         [*safe_harbor(found), KNOWLEDGE]),
+        ("EMA policy 0070: a threshold of 0.09",
+         "Publication of clinical data: the largest risk that a participant is recognised stays at or below 0.09. That "
+         "is read as one in a group of 11, which is 0.0909 before rounding.", ema(found)),
+        ("Cells of at least 11",
+         "The rule of the US Centers for Medicare and Medicaid Services: no cell of 1 to 10 is shown, or can be "
+         "derived.",
+         cell_size(found)),
+        ("Japan: anonymously processed information (匿名加工情報)",
+         "Act on the Protection of Personal Information, Article 43, and its Enforcement Rules, Article 34.",
+         appi(found)),
+    ]  # fmt: skip
+
+
+def _list(title: str, about: str, items: Sequence[Item]) -> str:
+    rows = []
+    for item in items:
+        line = '<span class="sign"></span>' if item.verdict == JUDGE else ""
+        verdict = f'<span class="verdict {STYLES[item.verdict]}">{plain(item.verdict)}</span>{line}'
+        rows.append([plain(item.rule), plain(item.seen), verdict])
+    counts = ", ".join(f"{sum(item.verdict == each for item in items)} {each}" for each in STYLES)
+    sign = '<p class="note">I know the data, and confirm this list (name, date):<span class="sign"></span></p>'
+    body = table(["rule", "what the tool saw", "verdict"], rows, raw=True)
+    return f"<h3>{plain(title)}</h3>{paragraph(f'{about} {counts}.', 'quiet')}{body}{sign}"
+
+
+# -- HIPAA ----------------------------------------------------------------------------------------------------------
+
+
+def safe_harbor(found: Found) -> list[Item]:
+    """Return the eighteen identifiers, each with what is known of columns that look like it."""
+    released = {column["name"]: column for column in found["columns"]}
+    numbered = [column["name"] for column in found["policy"]["columns"] if column["role"] == "subject"]
+    items = []
+    for number, (rule, hints) in enumerate(IDENTIFIERS, 1):
+        kept_back = [name for name in found["withheld"] if hinted(name, hints) or (number == 8 and _who(name))]
+        anew = [name for name in numbered if hinted(name, hints) or number in (8, ANY_OTHER)]
+        there = [column for name, column in released.items() if _looks_like(column, name, number, hints)]
+        away = f"Not released: {', '.join(kept_back)}. " if kept_back else ""
+        away += f"Not released, or as new numbers: {', '.join(anew)}. " if anew else ""
+        items.append(Item(f"{number}. {rule}", *_verdict(number, there, away, _texts(found))))
+    return items
+
+
+def _texts(found: Found) -> list[str]:
+    """Return the columns that leave as they came, and hold what may be anything: text seldom the same twice.
+
+    Short codes that many records share, such as those of diagnoses, hold nothing but themselves.
+    """
+    return [
+        column["name"]
+        for column in found["columns"]
+        if column["kind"] in ("text", "other")
+        and column["treatment"] == "untouched"
+        and column.get("rare", True)
+        and not (column.get("codes") and not column.get("unique"))
+    ]
+
+
+def _looks_like(column: Found, name: str, number: int, hints: str) -> bool:
+    if number == 2 and words_of(name) & STATES and not hinted(name, SMALLER):
+        return False
+    if number == 3 and column["kind"] == "date":
+        return True
+    if number == 3 and words_of(name) & NO_DATES and not hinted(name, CALENDAR):
+        return False  # the kind of an admission is not its day
+    if number in (*NUMBERS, ANY_OTHER) and _leads_to_people(column, number):
+        return True
+    if number == ANY_OTHER:  # a number that many share is not one of a person, whatever it is called
+        return hinted(name, hints) and not _shared(column)
+    if number == 1:  # "name" is part of many a harmless name
+        return hinted(name, hints) and not words_of(name) & HARMLESS
+    return hinted(name, hints)
+
+
+def _who(name: str) -> bool:
+    """Say whether a name is that of a person or a visit, and of nothing else."""
+    own = words_of(name)
+    return bool(own) and own <= PEOPLE
+
+
+def _shared(column: Found) -> bool:
+    """Say whether most records of the data share their value with many."""
+    known = column["kind"] in ("number", "category") or column.get("codes")
+    return bool(known) and not column.get("own", True)
+
+
+def _leads_to_people(column: Found, number: int) -> bool:
+    """Say whether a column's values may be numbers of people: few records share each, or an end of a range does so."""
+    if column["kind"] in ("date", "time", "duration", "text", "items", "other"):  # judged elsewhere
+        return False
+    if column["kind"] == "number" and not column.get("whole"):
+        return number == ANY_OTHER and bool(column.get("unique"))
+    return bool(column.get("unique") or column.get("ends"))
+
+
+def _verdict(number: int, there: Sequence[Found], away: str, texts: Sequence[str]) -> tuple[str, str]:
+    if not there:
+        by_values = ", by its name or its values" if number in (*NUMBERS, ANY_OTHER) else ""
+        seen = f"{away}{'No other' if away else 'No'} column of the release looks like one"
+        if texts:
+            return f"{seen} by its name. Is there one in the text of {', '.join(texts)}?", JUDGE
+        return f"{seen}{by_values}.", MET
+    told, verdicts = [], []
+    for column in there:
+        if number in (2, 3):
+            said, verdict = _dated(column) if number == 3 else _placed(column)
+        else:
+            named = hinted(column["name"], IDENTIFIERS[number - 1][1]) or (number == 8 and _who(column["name"]))
+            said, verdict = _coded(column, named)
+        told.append(f"{column['name']}: {said}")
+        verdicts.append(verdict)
+    worst = next(each for each in (UNMET, JUDGE, MET) if each in verdicts)
+    if worst != UNMET and texts:
+        told.append(f"Is there one in the text of {', '.join(texts)}?")
+        worst = JUDGE
+    return away + " ".join(told), worst
+
+
+def _dated(column: Found) -> tuple[str, str]:
+    """Judge a date, or an age."""
+    if column["kind"] == "date":
+        if column["treatment"] in ("sets", "apart"):
+            return f"{_shown(column)}, day by day; Safe Harbor allows years.", UNMET
+        finest = column.get("finest")
+        if finest is None:
+            return "no date is shown.", MET
+        if finest == "year" and hinted(column["name"], BIRTH):
+            return "released by years at the finest. Does no year tell an age above 89?", JUDGE
+        if finest == "year":
+            return "released by years at the finest.", MET
+        return f"released by {finest}s; Safe Harbor allows years.", UNMET
+    if hinted(column["name"], "age edad 年齢"):
+        if column["kind"] != "number":
+            return f"{_shown(column)}. Are all ages above 89 in one group?", JUDGE
+        if column.get("old") == "none":
+            return "no age above 89 is shown.", MET
+        if column.get("old") == "single":
+            return "ages above 89 are shown by themselves; they belong into one group of 90 or more.", UNMET
+        return "some ranges reach above 89; they should be one group of 90 or more.", JUDGE
+    return f"{_shown(column)}; is it, or does it lead to, a date?", JUDGE
+
+
+def _placed(column: Found) -> tuple[str, str]:
+    single = ", with places that stand by themselves" if column.get("exact") else ""
+    return (
+        f"{_shown(column)}{single}. Safe Harbor allows states, and the first three digits of a zip code where more "
+        "than 20,000 people live. Is it so?"
+    ), JUDGE
+
+
+def _coded(column: Found, named: bool) -> tuple[str, str]:
+    """Judge what may be a number of a person, by its name, its values or both."""
+    rare = "few records share a value of it" if column.get("unique") else ""
+    if column.get("ends"):
+        rare = "ranges of it begin or end at values that few records share"
+    if named and rare:
+        return f"{_shown(column)}. Its name looks like an identifier, and {rare}.", UNMET
+    if rare:
+        return f"{_shown(column)}, and {rare}: is it one?", JUDGE
+    return f"{_shown(column)}. Its name looks like an identifier: is it one?", JUDGE
+
+
+def _shown(column: Found) -> str:
+    words = {"generalized": "released generalized", "untouched": "released as it was", "drawn": "released drawn at "
+        "random",
+             "sets": "released hidden among others", "apart": "released in a table of its own"}  # fmt: skip
+    return words[column["treatment"]]
+
+
+# -- thresholds --------------------------------------------------------------------------------------------------------
+
+
+def _crowd(found: Found) -> tuple[int | None, str]:
+    """Return the size of the smallest crowd that anybody stands in, and how it is known."""
+    if found["smallest_class"] is not None:
+        who = "people" if found["people"] else "records"
+        return int(found["smallest_class"]), f"The smallest group of the release has {found['smallest_class']:,} {who}"
+    drawn = [one for one in found["guarantees"] if one["model"] == "pk-anonymity" and one["holds"]]
+    if drawn:
+        least = float(drawn[0]["achieved"] or 0)
+        return int(least + 1e-9), f"Pk-anonymity holds: each record could be that of {least:.3g} people"
+    return None, "The release leaves quasi-identifiers as they were, so that people may be recognised by them"
+
+
+def _crowded(found: Found) -> tuple[str, str]:
+    """Return what is known of the smallest crowd, and whether it is one of 11."""
+    size, told = _crowd(found)
+    outside = found["classes"]["outside"] if found["classes"] else []
+    if size is None or size < 11:
+        return told, UNMET
+    if outside:  # whoever knows these, too, may see smaller groups
+        return f"{told}, without {', '.join(outside)}, which km-anonymity alone limits", JUDGE
+    return told, MET
+
+
+def _few_share(found: Found) -> tuple[list[str], list[str]]:
+    """Return the columns with values that few records share: those where it was seen, and those that are hidden."""
+    columns = found["columns"]
+    hidden = [column["name"] for column in columns if column["treatment"] in ("sets", "apart")]
+    return [column["name"] for column in columns if column.get("rare")], hidden
+
+
+def ema(found: Found) -> list[Item]:
+    """Return the rules of EMA's policy 0070 that can be asked of a table."""
+    size, _ = _crowd(found)
+    told, verdict = _crowded(found)
+    risk = None if size is None else 1 / max(size, 1)
+    seen = f"{told}." if risk is None else f"{told}: a largest risk of {risk:.4f}."
+    measured = (found.get("risk") or {}).get("wp216") or {}
+    return [
+        Item(
+            "The largest risk of being recognised is at most 0.09",
+            seen,
+            verdict,
+        ),
+        *_criteria(measured),
+        Item("The expected use, and who gets the data, were considered", "A tool cannot know.", JUDGE),
+    ]
+
+
+def _criteria(measured: Found) -> Iterator[Item]:
+    names = {
+        "singling_out": "No record can be singled out",
+        "linkability": "Records about a person cannot be linked",
+        "inference": "Nothing can be inferred about a person",
+    }
+    for name, rule in names.items():
+        after = (measured.get(name) or {}).get("after")
+        seen = "Not measured in this report."
+        if after is not None:
+            seen = (
+                f"Measured: attacks succeed {100 * after['above']:.1f} percentage points more often than chance (95%: "
+                f"{100 * after['above_low']:.1f} to {100 * after['above_high']:.1f})."
+            )
+        yield Item(rule, seen, JUDGE)
+
+
+def cell_size(found: Found) -> list[Item]:
+    """Return the rule of cells of at least 11."""
+    told, verdict = _crowded(found)
+    small = [column["name"] for column in found["columns"] if column.get("small")]
+    _, hidden = _few_share(found)
+    about = (
+        f"Released as they were, with values of 1 to 10 records: {', '.join(small)}."
+        if small
+        else "No column that left as it was shows a value of 1 to 10 records."
+    )
+    if hidden:
+        about += f" Values of {', '.join(hidden)} are hidden among others, where some may be seldom."
+    return [
+        Item("No group of quasi-identifiers has 1 to 10 records", f"{told}.", verdict),
+        Item("No other column shows a value of 1 to 10 records", about,
+             UNMET if small else JUDGE if hidden else MET),
+        Item("This report shows no count of 1 to 10",
+             f"Counts of the data below {found['threshold']} are blurred, and others rounded to multiples of it.",
+             MET if found["threshold"] >= 11 else UNMET if verdict == UNMET or small else JUDGE),
+        Item("Tables made from the release show no cell of 1 to 10", "Whoever publishes has to see to it.", JUDGE),
+    ]  # fmt: skip
+
+
+# -- Japan ----------------------------------------------------------------------------------------------------
+
+
+def appi(found: Found) -> list[Item]:
+    """Return the standards for making anonymously processed information, and the duties that come with it."""
+    columns, withheld = found["columns"], found["withheld"]
+    absent = any(one["model"] == "identifiers absent" and one["holds"] for one in found["guarantees"])
+    # official numbers, insurance, licenses, bodies, passports and pensions
+    official = [
+        *(IDENTIFIERS[place][1] for place in (6, 8, 10, 15)),
+        "passport pension 旅券 パスポート 年金番号 住民票コード",
+    ]
+    codes = [column["name"] for column in columns if any(hinted(column["name"], hints) for hints in official)]
+    subject = [column["name"] for column in found["policy"]["columns"] if column["role"] == "subject"]
+    linked = found["policy"]["release"].get("subjects") == "linked"
+    counted = any(one["model"] == "subjects per class" for one in found["guarantees"]) or linked
+    rare, hidden = _few_share(found)
+    size, told = _crowd(found)
+    outside = found["classes"]["outside"] if found["classes"] else []
+    as_they_came = [column["name"] for column in columns if column["treatment"] == "untouched"]
+    # names, addresses, ways to reach somebody, and faces
+    telling = [
+        name for name in as_they_came if any(hinted(name, IDENTIFIERS[place][1]) for place in (0, 1, 3, 4, 5, 16))
+    ]
+    numbered = [
+        column["name"]
+        for column in columns
+        if (column["treatment"] == "untouched" and hinted(column["name"], IDENTIFIERS[17][1]))
+        or (column.get("whole") and _leads_to_people(column, ANY_OTHER))
+    ]
+    texts = _texts(found)
+    changed = [column["name"] for column in columns if column["treatment"] != "untouched"]
+    names = f"Not released: {', '.join(withheld)}." if withheld else "The policy names no identifier."
+    if subject and counted:
+        link = (
+            "People have one random number throughout the release, which links their records; nothing leads back from "
+            "it."
+            if linked
+            else "People are numbered anew in each group; nothing links these numbers with the source."
+        )
+    else:
+        link = "No column with the role of a subject is in the release."
+    if numbered:
+        link += f" Released, and named like a code or with values that few share: {', '.join(numbered)}."
+    if telling or texts:
+        names += f" Released as they were, and may name somebody: {', '.join(dict.fromkeys([*telling, *texts]))}."
+    odd = f"{told}."
+    if outside:
+        odd += f" That is without {', '.join(outside)}."
+    if rare:
+        odd += f" Released as they were, with values that few share: {', '.join(rare)}."
+    return [
+        Item("Rule 34(1): descriptions that identify a person are deleted or replaced", names,
+             MET if absent and withheld and not telling and not texts else JUDGE),
+        Item("Rule 34(2): individual identification codes (個人識別符号) are deleted or replaced",
+             f"Columns that look like one: {', '.join(codes)}." if codes else "No column of the release looks like "
+             "one.",
+             JUDGE if codes or texts else MET),
+        Item("Rule 34(3): codes that link with other information are deleted or replaced", link,
+             JUDGE if (subject and linked) or numbered or texts else MET),
+        Item("Rule 34(4): idiosyncratic descriptions (特異な記述) are deleted or replaced", odd,
+             JUDGE if rare or hidden or outside or size is None or size < 2 else MET),
+        Item("Rule 34(5): other measures that the nature of the data asks for",
+             f"Changed: {', '.join(changed) or 'nothing'}. Whether that suffices depends on what others hold.", JUDGE),
+        Item("Art. 43(2): deleted descriptions, and how they were processed, are kept safe", "A matter of the "
+            "organisation.",
+             JUDGE),
+        Item("Art. 43(3): the kinds of information in it are made public",
+             f"The release holds: {', '.join(column['name'] for column in columns)}.", JUDGE),
+        Item("Art. 43(4): on handing over, kinds and means are made public, and the receiver is told what it is",
+             "This page can be handed over with the release.", JUDGE),
+        Item("Art. 43(5): nobody compares it with other information to identify a person", "A matter of contracts and "
+            "conduct.",
+             JUDGE),
+        Item("Art. 43(6): safety and complaints are seen to", "A matter of the organisation.", JUDGE),
+    ]  # fmt: skip

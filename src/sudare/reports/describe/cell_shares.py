@@ -1,0 +1,313 @@
+"""Released cells beside the parts that a report shows: what they cover, how exactly, and where they stand.
+
+Cells are read as `sudare estimate` reads them: an interval counts evenly for all it covers, a set for each of its
+members, a node of a hierarchy for each leaf below it, and ``*`` for everything that the column shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sudare import hierarchies
+from sudare.core.errors import SudareError
+from sudare.policy import ColumnSpec, Policy
+from sudare.releases import (
+    Anything,
+    Choice,
+    parse_cell,
+)
+from sudare.releases.cell_texts import value_texts
+from sudare.reports.describe.chart_axes import Axis, places_of
+from sudare.reports.describe.scales import Scale
+from sudare.table import Column, encode_like
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+SINGLE, GENERAL, HIDDEN = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What a released column shows: each record has a kind of cell, and each kind is described once.
+
+    ``form`` says whether it is a single value, generalized or hidden; ``width`` how much it covers (a stretch of the
+    axis, or a number of values), from ``low`` to ``high``. ``weights`` is how much it counts for each part of the
+    scale; where it counts for one alone, that is ``part`` (-1: for none). ``strange`` says that some cells cover what
+    the data does not have.
+    """
+
+    kind: Ints
+    form: Ints
+    width: Floats
+    low: Floats
+    high: Floats
+    weights: Floats | None = None
+    part: Ints | None = None
+    strange: bool = False
+
+    @property
+    def records(self) -> Ints:
+        """How many records show each kind of cell."""
+        return np.bincount(self.kind, minlength=len(self.form)).astype(np.int64)
+
+    def forms(self) -> list[int]:
+        """Return how many records show a single value, something generalized, and nothing."""
+        return [int(count) for count in np.bincount(self.form, self.records, 3)]
+
+    def mean_width(self) -> float | None:
+        """Return how much a generalized cell covers, on average over the records that show one."""
+        general = (self.form == GENERAL) & np.isfinite(self.width)
+        records = self.records[general]
+        return float((self.width[general] * records).sum() / records.sum()) if records.sum() else None
+
+    def distribution(self, parts: int) -> list[float] | None:
+        """Return the share of each part; None if the column is not shown in parts."""
+        if self.part is not None:
+            there = self.part >= 0
+            found: Floats = np.bincount(self.part[there], self.records[there], parts).astype(np.float64)
+        elif self.weights is not None:
+            found = self.records.astype(np.float64) @ self.weights
+        else:
+            return None
+        whole = float(found.sum())
+        return [round(share, 6) for share in (found / whole).tolist()] if whole > 0 else None
+
+    def lines(self, rows: Ints, parts: int) -> Floats | None:
+        """Return how much the cells of some records count for each part: a line for each record."""
+        kind = self.kind[rows]
+        if self.weights is not None:
+            return self.weights[kind]
+        return None if self.part is None else _one_each(self.part[kind], parts)
+
+
+def texts_of(cells: pa.ChunkedArray) -> tuple[Ints, list[str | None]]:
+    """Return a column of text as numbers, and the text of each."""
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.unify_dictionaries()
+        whole = cells.combine_chunks()
+        whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) and whole.num_chunks else whole
+    else:
+        whole = cells.cast(pa.large_string()).combine_chunks()
+        whole = (whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole).dictionary_encode()
+    numbers = np.asarray(whole.indices.fill_null(len(whole.dictionary)).to_numpy(zero_copy_only=False))
+    return numbers.astype(np.int64), [*whole.dictionary.to_pylist(), None]
+
+
+class Node(NamedTuple):
+    """A label of a hierarchy: the codes below it, how many leaves it has in all, and for numbers what these say."""
+
+    codes: Ints
+    total: int
+    leaves: tuple[str, ...] = ()
+
+
+def nodes_of(column: Column, spec: ColumnSpec, policy: Policy) -> dict[str, Node]:
+    """Return the labels of a column's hierarchy, and what stands below each."""
+    where = spec.hierarchy
+    if where is None or (column.positions is not None and where.file is None and where.tree is None):
+        return {}  # labels of bands and dates say themselves what they cover
+    try:
+        tree = hierarchies.build(where, column.values, folder=policy.folder, column=column.name)
+        order, taxonomy = tree.taxonomy(column.values, False)
+    except SudareError:
+        return {}
+    below = {} if column.positions is None else _leaves_below(tree)
+    found = {}
+    for depth in range(taxonomy.depth):
+        at = taxonomy.path[:, depth]
+        for node in np.unique(at).tolist():
+            label = taxonomy.labels[node]
+            found[label] = Node(order[at == node], int(taxonomy.leaves[node]), below.get(label, ()))
+    return found
+
+
+def _leaves_below(tree: hierarchies.Hierarchy) -> dict[str, tuple[str, ...]]:
+    """Return the leaves below each label; of equal labels those of the lower one."""
+    levels = [labels.to_pylist() for labels in tree.columns()]
+    found: dict[str, tuple[str, ...]] = {}
+    for labels in reversed(levels[1:]):
+        below: dict[str, list[str]] = {}
+        for label, leaf in zip(labels, levels[0], strict=True):
+            below.setdefault(label, []).append(leaf)
+        found |= {label: tuple(leaves) for label, leaves in below.items()}
+    return found
+
+
+def read_generalized(cells: pa.ChunkedArray, column: Column, scale: Scale | None, nodes: Mapping[str, Node]) -> Shown:
+    """Read a generalized column."""
+    kind, texts = texts_of(cells)
+    told = [parse_cell(text) for text in texts]
+    used = np.bincount(kind, minlength=len(told)) > 0
+    if column.positions is not None:
+        return _on_axis(kind, told, used, column, scale, nodes)
+    return _of_categories(kind, told, used, column, scale, nodes)
+
+
+def _on_axis(
+    kind: Ints,
+    told: Sequence[Any],
+    used: NDArray[np.bool_],
+    column: Column,
+    scale: Scale | None,
+    nodes: Mapping[str, Node],
+) -> Shown:
+    axis = scale.axis if scale is not None and scale.axis is not None else Axis.of(column)
+    low, high = np.full(len(told), np.nan), np.full(len(told), np.nan)
+    form = np.full(len(told), SINGLE, dtype=np.int64)
+    root = max(nodes.values(), key=lambda node: node.total, default=None)
+    labelled: dict[int, Floats] = {}
+    for place, cell in enumerate(told):
+        if not used[place] or cell is None:
+            continue
+        span = None if isinstance(cell, Anything) else axis.interval(cell)
+        if isinstance(cell, str) and cell in nodes and len(nodes[cell].codes):
+            below = _leaf_places(nodes[cell], axis)
+            span = None if root is None or nodes[cell].total >= root.total else (below.min(), below.max())
+            labelled[place] = below
+        if span is None:
+            form[place] = HIDDEN
+        else:
+            low[place], high[place] = span
+            form[place] = SINGLE if span[0] == span[1] else GENERAL
+    there = np.isfinite(low)
+    hidden = form == HIDDEN
+    reach = axis.places
+    if column.ends is not None:  # round numbers beyond what anybody has
+        reach = places_of(replace(column, values=column.ends.values, positions=column.ends.positions))
+    strange = bool(np.any(low < reach.min(initial=np.inf)) or np.any(high > reach.max(initial=-np.inf)))
+    if there.any():  # what is hidden may be anything that the column shows
+        low, high = np.where(hidden, low[there].min(), low), np.where(hidden, high[there].max(), high)
+    if root is not None:
+        labelled |= dict.fromkeys(np.flatnonzero(hidden).tolist(), _leaf_places(root, axis))
+    weights, width = None, high - low
+    if scale is not None and scale.bins is not None and (there.any() or not hidden.any()):
+        weights = np.zeros((len(told), len(scale)))
+        known = np.isfinite(low)
+        weights[known, : len(scale.bins)] = scale.bins.spread(low[known], high[known])
+        for place, below in labelled.items():  # leaf by leaf, which tells nothing of how far out the last ones are
+            weights[place] = np.bincount(scale.bins.of(below), minlength=len(scale)) / len(below)
+        if scale.missing >= 0:
+            weights[~known, scale.missing] = 1.0
+    for place in labelled:  # the ends of a label are not in the release, and may be somebody's
+        ends = (
+            np.clip([low[place], high[place]], *scale.bins.reach) if scale is not None and scale.bins else [0, np.nan]
+        )
+        width[place] = ends[1] - ends[0]
+    return Shown(kind, form, width, low, high, weights, strange=strange)
+
+
+def _leaf_places(node: Node, axis: Axis) -> Floats:
+    """Return where the leaves below a label stand; where none of them can be read, the values of the data do."""
+    spans = [axis.span(leaf) for leaf in node.leaves]
+    return np.array([span[0] for span in spans if span is not None] or axis.places[node.codes], dtype=np.float64)
+
+
+def _of_categories(
+    kind: Ints,
+    told: Sequence[Any],
+    used: NDArray[np.bool_],
+    column: Column,
+    scale: Scale | None,
+    nodes: Mapping[str, Node],
+) -> Shown:
+    form = np.full(len(told), SINGLE, dtype=np.int64)
+    width = np.ones(len(told))
+    leaves = max((node.total for node in nodes.values()), default=0)
+    values = set(value_texts(column).to_pylist())
+    lines: list[int] = []
+    members: list[str | None] = []
+    shares: list[float] = []
+    seen: dict[str | None, None] = {}
+    below: list[tuple[int, Ints, int]] = []
+    hidden: list[int] = []
+    for place, cell in enumerate(told):
+        if not used[place]:
+            continue
+        if isinstance(cell, str) and cell in nodes and (cell not in values or len(nodes[cell].codes) > 1):
+            codes, count, _ = nodes[cell]
+            form[place], width[place] = (HIDDEN if count >= leaves else GENERAL), count
+            below.append((place, codes, max(count, len(codes))))
+            continue
+        if isinstance(cell, Anything):
+            form[place] = HIDDEN
+            hidden.append(place)
+            continue
+        own = cell.members if isinstance(cell, Choice) else (cell if isinstance(cell, str) or cell is None else None,)
+        form[place], width[place] = (GENERAL if len(own) > 1 else SINGLE), len(own)
+        lines += [place] * len(own)
+        members += own
+        shares += [1 / len(own)] * len(own)
+        seen.update(dict.fromkeys(own))
+    none = np.full(len(told), np.nan)
+    strange = any(member is not None and member not in values for member in seen)
+    if scale is None or not (seen or below):  # what shows nothing tells no shares either
+        return Shown(kind, form, width, none, none, strange=strange)
+    weights = np.zeros((len(told), len(scale)))
+    parts = scale.parts_of(pa.array(members, pa.large_string()))
+    _add(weights, np.array(lines, dtype=np.int64), parts, np.array(shares, dtype=np.float64))
+    for place, codes, count in below:
+        _add(weights, np.full(len(codes), place), scale.of_code[codes], np.full(len(codes), 1 / count))
+        if scale.others >= 0:  # leaves that the data does not have
+            weights[place, scale.others] += 1 - len(codes) / count
+    if hidden:
+        everything = np.zeros(len(scale))
+        for part in (scale.parts_of(pa.array(list(seen), pa.large_string())) if seen else scale.of_code).tolist():
+            everything[part] += part >= 0
+        weights[hidden] = everything / max(everything.sum(), 1.0)
+    return Shown(kind, form, width, none, none, weights, strange=strange)
+
+
+def _add(weights: Floats, line: Ints, part: Ints, share: Floats) -> None:
+    there = part >= 0
+    np.add.at(weights, (line[there], part[there]), share[there])
+
+
+def read_untouched(cells: pa.ChunkedArray, column: Column, scale: Scale | None, missing: Sequence[str]) -> Shown:
+    """Read a column that stands as it was, or whose cells are values that were drawn."""
+    try:
+        again = encode_like(column, _plain(cells), missing)
+    except SudareError:  # times and durations in text, which are looked up among those of the data
+        return _looked_up(cells, column, scale, missing)
+    form = np.full(again.size, SINGLE, dtype=np.int64)
+    none = np.full(again.size, np.nan)
+    kind = again.codes.astype(np.int64)
+    if column.positions is not None and again.positions is not None:
+        places = np.append(places_of(again), [np.nan] * again.missing)
+        part = None
+        if scale is not None and scale.bins is not None:
+            part = np.where(np.isnan(places), scale.missing, scale.bins.of(places))
+        return Shown(kind, form, np.zeros(again.size), places, places, part=part)
+    part = None
+    if scale is not None and scale.values is not None:
+        texts = value_texts(again)
+        part = scale.parts_of(pa.concat_arrays([texts, pa.nulls(int(again.missing), texts.type)]))
+    return Shown(kind, form, np.ones(again.size), none, none, part=part)
+
+
+def _looked_up(cells: pa.ChunkedArray, column: Column, scale: Scale | None, missing: Sequence[str]) -> Shown:
+    kind, texts = texts_of(cells)
+    axis = scale.axis if scale is not None and scale.axis is not None else Axis.of(column)
+    spans = [None if text is None or text in missing else axis.span(text) for text in texts]
+    places = np.array([np.nan if span is None else span[0] for span in spans])
+    form = np.full(len(texts), SINGLE, dtype=np.int64)
+    part = None
+    if scale is not None and scale.bins is not None:
+        part = np.where(np.isnan(places), scale.missing, scale.bins.of(places))
+    return Shown(kind, form, np.zeros(len(texts)), places, places, part=part)
+
+
+def _plain(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    return cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
+
+
+def _one_each(parts: Ints, count: int) -> Floats:
+    weights = np.zeros((len(parts), count))
+    there = np.flatnonzero(parts >= 0)
+    weights[there, parts[there]] = 1.0
+    return weights

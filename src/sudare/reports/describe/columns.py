@@ -1,0 +1,311 @@
+"""Each column before and after: in which parts it is shown, how it was changed, and what is left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sudare.core.errors import (
+    DataError,
+    Problem,
+    SudareError,
+)
+from sudare.core.progress import Listener
+from sudare.estimates import (
+    answer,
+    ask,
+    needed,
+)
+from sudare.releases.pairing import HINT, Pair
+from sudare.reports.describe.cell_shares import (
+    GENERAL,
+    HIDDEN,
+    SINGLE,
+    Shown,
+    nodes_of,
+    read_generalized,
+    read_untouched,
+    texts_of,
+)
+from sudare.reports.describe.chart_axes import (
+    Axis,
+    kind_of,
+    places_of,
+)
+from sudare.reports.describe.disclosure_control import Crowd
+from sudare.reports.describe.losses import disclosed_share
+from sudare.reports.describe.scales import (
+    MISSING,
+    MOST_CATEGORIES,
+    Scale,
+    are_codes,
+    before,
+    is_free_text,
+    scale_of,
+)
+from sudare.table import Column, ItemSets, encode_like
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+OLD = 89
+"""Ages above this one are identifying by HIPAA's Safe Harbor."""
+SMALL = 11
+"""Cells of fewer records, but some, are too small to be shown by the rule of CMS."""
+
+
+class Described:
+    """The columns of a pair, described one after the other; ``scales`` and ``shown`` are of use to others."""
+
+    def __init__(self, pair: Pair, crowd: Crowd, listener: Listener) -> None:
+        self.pair, self.crowd, self.listener = pair, crowd, listener
+        self.scales: dict[str, Scale] = {}
+        self.shown: dict[str, Shown] = {}
+        self.plain: list[dict[str, Any]] = []
+        for number, name in enumerate(pair.columns):
+            listener("describe columns", number, len(pair.columns))
+            self.plain.append(self._described(name))
+        self.plain += [self._undescribed(name) for name in pair.odd]
+
+    def _undescribed(self, name: str) -> dict[str, Any]:
+        return {
+            "name": name, "role": self.pair.policy.columns[name].role, "treatment": "untouched", "kind": "other",
+            "notes": ["Holds values of a kind that this report does not describe."], "parts": None, "distance": None,
+            "shares": None, "finest": None, "old": "none", "rare": True, "width": None, "general": False, "exact": True,
+            "unique": True, "own": True, "ends": False, "whole": False, "codes": False, "small": True,
+        }  # fmt: skip
+
+    def _described(self, name: str) -> dict[str, Any]:
+        column, spec = self.pair.columns[name], self.pair.policy.columns[name]
+        about: dict[str, Any] = {"name": name, "role": spec.role, "treatment": self._treatment(name), "notes": []}
+        if isinstance(column, ItemSets):
+            return about | self._items(name, column)
+        counts = np.bincount(column.codes, minlength=column.size).astype(np.int64)
+        kind = kind_of(column)
+        if kind == "category" and is_free_text(column, counts, self.crowd.rows):
+            kind = "text"
+        scale = None if kind == "text" else scale_of(column, counts, self.crowd, spec.order)
+        shown = self._read(name, column, scale)
+        about |= {"kind": kind, "parts": None, "distance": None, "shares": self._shares(name, shown)}
+        about |= self._leads(name, column, shown)
+        about["codes"] = kind == "text" and are_codes(column)
+        if shown is not None:
+            self.shown[name] = shown
+            about |= self._figures(name, kind, column, shown)
+        if scale is None:
+            return about | {"notes": [self._why(kind, column)]}
+        self.scales[name] = scale
+        earlier = before(scale, column, self.crowd)
+        later = self._later(name, column, scale, shown)
+        about["parts"] = [
+            {"label": label, "before": share, "after": None if later is None else later[place]}
+            for place, (label, share) in enumerate(zip(scale.labels, earlier, strict=True))
+        ]
+        if later is None:
+            about["notes"].append("The release shows nothing of this column from which shares could be read.")
+        else:
+            about["distance"] = round(sum(abs(a - b) for a, b in zip(earlier, later, strict=True)) / 2, 4)
+        if column.missing and scale.missing < 0 and kind != "category":
+            about["notes"].append(f"Fewer than {self.crowd.least} records miss this value; they are not shown.")
+        if scale.few:
+            about["notes"].append(
+                f"Fewer than {self.crowd.least} records have any other value, or none; they are not shown."
+            )
+        return about
+
+    def _treatment(self, name: str) -> str:
+        pair, role = self.pair, self.pair.policy.columns[name].role
+        if name in pair.opened.hidden:
+            return {"pram": "drawn", "anatomy": "apart"}.get(pair.method, "sets")
+        return "generalized" if role == "quasi" and pair.touched else "untouched"
+
+    def _read(self, name: str, column: Column, scale: Scale | None) -> Shown | None:
+        """Return what the release shows of a column; None where it stands elsewhere, or in sets."""
+        treatment = self._treatment(name)
+        if treatment in ("sets", "apart") or name not in self.pair.released.column_names:
+            return None
+        cells = self.pair.released.column(name)
+        if treatment == "generalized":
+            spec = self.pair.policy.columns[name]
+            found = read_generalized(cells, column, scale, nodes_of(column, spec, self.pair.policy))
+            if found.strange and spec.hierarchy is None:
+                what = f"column '{name}' of the release shows values that the data does not have."
+                raise DataError(Problem("release", what, HINT))
+            return found
+        if pa.types.is_nested(cells.type):
+            return None
+        return read_untouched(cells, column, scale, self.pair.missing)
+
+    def _later(self, name: str, column: Column, scale: Scale, shown: Shown | None) -> list[float] | None:
+        """Return the shares that an analyst reads from the release."""
+        if self._treatment(name) not in ("drawn", "sets", "apart"):
+            return None if shown is None else shown.distribution(len(scale))
+        opened, spec = self.pair.opened, self.pair.policy.columns[name]
+        question = ask(name, (), None, opened.names, hidden=opened.sealed)
+        found = answer(
+            opened.read(needed(opened.certificate, question)), opened.certificate, question,
+            second=opened.second(name), separator=spec.separator,
+        )  # fmt: skip
+        counts = np.nan_to_num(found.counts.sum(axis=0))
+        told = pa.array([None if value is None else _text(value) for value in found.values], pa.large_string())
+        try:
+            again = encode_like(column, told)
+        except SudareError:
+            return None
+        part = read_untouched(pa.chunked_array([told]), column, scale, ()).part
+        if part is None:
+            return None
+        place = part[again.codes]
+        held = np.bincount(place[place >= 0], np.maximum(counts, 0.0)[place >= 0], len(scale))
+        return [round(share, 6) for share in (held / max(held.sum(), 1e-300)).tolist()]
+
+    def _shares(self, name: str, shown: Shown | None) -> dict[str, Any] | None:
+        """Return the share of the data's records whose cell is a value, is generalized, hidden, or not there."""
+        if self.pair.policy.columns[name].role != "quasi":
+            return None
+        told = (self.pair.certificate.get("mechanism") or {}).get("calibration") or {}
+        kept = told.get("retention", {}).get(name)
+        if kept is not None:
+            return {"drawn": round(1 - float(kept), 4), "single": round(float(kept), 4)}
+        if shown is None:
+            return None
+        lost = self.pair.rows - self.pair.released.num_rows
+        whole = max(self.pair.rows if lost >= self.crowd.least else self.pair.released.num_rows, 1)
+        forms = [round(count / whole, 4) for count in shown.forms()]
+        gone = self.crowd.share(lost) or 0.0
+        return dict(zip(("single", "generalized", "hidden"), forms, strict=True)) | {"left_out": gone}
+
+    def _figures(self, name: str, kind: str, column: Column, shown: Shown) -> dict[str, Any]:
+        """Return what checklists ask for, all of it from the release.
+
+        ``finest`` is the finest unit in which dates show; ``old`` whether ages above 89 show by themselves, in a range,
+        or not at all; ``rare`` whether some released values are those of fewer records than the threshold, ``small``
+        whether some are those of 1 to 10.
+        """
+        used = shown.records > 0
+        there = used & np.isfinite(shown.low) & (shown.form != HIDDEN)
+        finest = None
+        if kind == "date" and there.any():
+            finest = _finest(shown.low[there], shown.high[there])
+        old = "none"
+        if kind == "number" and bool(np.any(shown.high[there] > OLD)):
+            alone = there & (shown.low > OLD) & (shown.form == SINGLE)
+            old = "single" if bool(alone.any()) else "range"
+        untouched = self._treatment(name) == "untouched"
+        rare = bool(untouched and np.any(used & (shown.records < self.crowd.least)))
+        small = bool(untouched and np.any(used & (shown.records < SMALL)))
+        width = shown.mean_width()
+        return {
+            "finest": finest, "old": old, "rare": rare, "small": small,
+            "width": None if width is None else float(f"{width:.3g}"),
+            "general": bool(np.any(used & (shown.form == GENERAL))),
+            "exact": bool(np.any(used & (shown.form == SINGLE))),
+        }  # fmt: skip
+
+    def _leads(self, name: str, column: Column, shown: Shown | None) -> dict[str, Any]:
+        """Return whether released values lead to people, whatever the column is called; told by yes and no alone.
+
+        ``unique`` says that most records hold values of their own or of few, and that the values leave in some form;
+        ``ends`` that ranges begin or end at such a value. ``own`` says the first in whatever form values leave,
+        ``whole`` that they are whole numbers, as ids are.
+        """
+        size = len(column.values)
+        few = self.crowd.heads(column.codes, column.size)[:size] < self.crowd.least
+        counts = np.bincount(column.codes, minlength=column.size)[:size]
+        mostly = bool(2 * counts[few].sum() > counts.sum())
+        whole = kind_of(column) == "number" and Axis.of(column).whole
+        if self._treatment(name) != "generalized":
+            return {"unique": mostly, "own": mostly, "ends": False, "whole": whole}
+        ends = False
+        if whole and mostly and shown is not None:
+            used = (shown.records > 0) & (shown.form != HIDDEN)
+            ends = bool(np.isin(np.append(shown.low[used], shown.high[used]), places_of(column)[few]).any())
+        return {"unique": False, "own": mostly, "ends": ends, "whole": whole}
+
+    def _why(self, kind: str, column: Column) -> str:
+        if kind == "text":
+            about = _about(len(column.values), self.crowd)
+            return (
+                f"{about[0].upper()}{about[1:]} different values, too many or too often alone to be shown: a value "
+                "that few records share may say who they are about."
+            )
+        return "There are too few records for a picture that gives nobody away."
+
+    # -- item sets ------------------------------------------------------------------------------------------------
+
+    def _items(self, name: str, column: ItemSets) -> dict[str, Any]:
+        crowd, pair = self.crowd, self.pair
+        record = np.repeat(np.arange(len(column)), np.diff(column.offsets))
+        held = crowd.records(column.items, column.size)
+        heads = crowd.heads_of_items(record, column.items, column.size)
+        order = np.argsort(-held, kind="stable")
+        top = [code for code in order.tolist() if heads[code] >= crowd.least][:MOST_CATEGORIES]
+        texts = column.values.cast(pa.large_string()).to_pylist()
+        released = max(pair.released.num_rows, 1)
+        shown = _counted_items(pair.released.column(name), pair.policy.columns[name].separator)
+        untouched = self._treatment(name) == "untouched"
+        about: dict[str, Any] = {
+            "kind": "items",
+            "parts": [
+                {
+                    "label": texts[code] if code < len(texts) else MISSING,
+                    "before": crowd.share(int(held[code])),
+                    "after": round(shown.get(texts[code] if code < len(texts) else None, 0) / released, 6),
+                }
+                for code in top
+            ],
+            "distance": None,
+            "shares": self._item_shares(name, len(column.items)),
+            "notes": [
+                f"The items that most records hold, of {_about(len(texts), crowd)}. A record may hold several."
+                + ("" if untouched else " An item that the release does not show may still be there: absence is never "
+                   "shown.")
+            ],
+            "finest": None, "old": "none", "width": None, "general": not untouched, "exact": True,
+            "rare": untouched and any(0 < count < crowd.least for count in shown.values()),
+            "small": untouched and any(0 < count < SMALL for count in shown.values()),
+        }  # fmt: skip
+        return about if top else about | {"parts": None}
+
+    def _item_shares(self, name: str, items: int) -> dict[str, Any] | None:
+        """Return the share of a quasi-identifier's items that the release shows, and that it does not."""
+        told = self.pair.certificate.get("item_sets", {}).get(name)
+        if told is None:
+            return None
+        disclosed = round(disclosed_share(int(told["disclosed"]), items, self.crowd), 4)
+        return {"single": disclosed, "hidden": round(1 - disclosed, 4)}
+
+
+def _about(count: int, crowd: Crowd) -> str:
+    """Return how many different values there are, in words that tell no small number."""
+    return f"about {crowd.rounded(count):,}" if count >= crowd.least else "a few"
+
+
+def _counted_items(cells: pa.ChunkedArray, separator: str | None) -> Mapping[str | None, int]:
+    """Return how many records show each item; None is a missing set."""
+    if not pa.types.is_nested(cells.type):
+        cells = pc.split_pattern(cells.cast(pa.large_string()), separator or ",")
+    flat = pc.list_flatten(cells)
+    codes, texts = texts_of(flat if isinstance(flat, pa.ChunkedArray) else pa.chunked_array([flat]))
+    counts = np.bincount(codes, minlength=len(texts)).tolist()
+    return dict(zip(texts, counts, strict=True)) | {None: int(cells.null_count)}
+
+
+def _finest(low: Floats, high: Floats) -> str:
+    """Return the finest unit in which some released date shows: a day, a month or a year."""
+    first, last = np.floor(low).astype(np.int64), np.floor(high).astype(np.int64)
+    begin = first.astype("datetime64[D]")
+    starts = {unit: begin == begin.astype(f"datetime64[{unit}]").astype("datetime64[D]") for unit in ("M", "Y")}
+    after = (last + 1).astype("datetime64[D]")
+    ends = {unit: after == after.astype(f"datetime64[{unit}]").astype("datetime64[D]") for unit in ("M", "Y")}
+    if np.all(starts["Y"] & ends["Y"]):
+        return "year"
+    return "month" if np.all(starts["M"] & ends["M"]) else "day"
+
+
+def _text(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

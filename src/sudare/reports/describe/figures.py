@@ -1,0 +1,209 @@
+"""Everything that a report tells, in plain figures, from a release and its data.
+
+What follows from the release alone is exact; what follows from the data is blurred (see :mod:`~.blurring`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sudare.core.progress import Listener, silent
+from sudare.policy import ColumnSpec, Policy
+from sudare.releases.pairing import Pair, open_pair
+from sudare.reports.describe import class_sizes
+from sudare.reports.describe.columns import Described
+from sudare.reports.describe.disclosure_control import Crowd, threshold
+from sudare.reports.describe.exposure import blurred_risk
+from sudare.reports.describe.losses import told_losses
+from sudare.reports.describe.relations import relations
+from sudare.sources.encoded_table import Data
+from sudare.table import Column
+
+SECRETIVE = ("values", "prior", "order", "tree", "matrices", "matrix", "never", "priors")
+"""Keys under which a policy may name values of the data; a report says that they are there, and no more."""
+
+
+def describe(
+    release: Any,
+    data: Data,
+    policy: Policy,
+    *,
+    names: Mapping[str, str] | None = None,
+    risk: Callable[[], Mapping[str, Any] | None] | None = None,
+    progress: Listener | None = None,
+) -> dict[str, Any]:
+    """Describe a release of some data under a policy, in the types that JSON has; raise if they do not belong together.
+
+    ``names`` are what the release, the data and the policy are called. ``risk`` gives what a risk report's ``to_dict``
+    does, if there is one; it is asked last, when the release is known to be of this data.
+    """
+    listener = progress or silent
+    pair = open_pair(release, data, policy, listener)
+    crowd = Crowd(pair.rows, threshold(policy), pair.people)
+    described = Described(pair, crowd, listener)
+    listener("compare columns", 0, 0)
+    single = {name: column for name, column in pair.columns.items() if isinstance(column, Column)}
+    few = 0 < int(pair.certificate["suppressed"]) < crowd.least
+    untouched = [column["name"] for column in described.plain if few and column["treatment"] == "untouched"]
+    found = relations(single, described.scales, described.shown, crowd, pair.released.num_rows, untouched)
+    listener("count classes", 0, 0)
+    alike, exposed, smallest = _alike(pair, crowd)
+    certificate = pair.certificate
+    measured = None if risk is None else risk()
+    return {
+        "names": dict(names or {}),
+        "threshold": crowd.least,
+        "people": pair.people is not None,
+        "method": pair.method,
+        "records": _records(pair, crowd),
+        "guarantees": [_guarantee(one) for one in certificate["guarantees"]],
+        "warnings": _warnings(certificate),
+        "columns": described.plain,
+        "withheld": policy.named("identifier"),
+        "relations": found,
+        "classes": alike,
+        "exposure": exposed,
+        "smallest_class": smallest,
+        "risk": None if measured is None else blurred_risk(measured, crowd),
+        "policy": _policy(policy),
+        "certificate": _certificate(pair, crowd),
+    }
+
+
+def _records(pair: Pair, crowd: Crowd) -> dict[str, Any]:
+    """Return how many records came, left, and were left out; exact ones only if no small number follows from them."""
+    lost = int(pair.certificate["suppressed"])
+    few = 0 < lost < crowd.least
+    return {
+        "released": int(pair.certificate["rows_out"]),
+        "source": crowd.rounded(pair.rows) if few else pair.rows,
+        "source_is_rounded": few,
+        "left_out": {"below": crowd.least} if few else {"about": lost},
+        "left_out_share": crowd.share(lost),
+        "masked": pair.policy.suppression.records == "masked" and lost > 0,
+        "classes": pair.certificate["classes"],
+    }
+
+
+def _alike(pair: Pair, crowd: Crowd) -> tuple[dict[str, Any] | None, dict[str, Any] | None, int | None]:
+    """Return the sizes of classes, what they leave exposed, and the smallest class of the release."""
+    names = class_sizes.class_columns(pair.policy)
+    if not names:
+        return None, None, None
+    outside = [name for name in pair.policy.quasi if name not in names]
+    own = class_sizes.grouped(class_sizes.before_keys(pair.columns, names), pair.rows)
+    sizes, people = class_sizes.sizes_of(own, pair.people)
+    earlier = class_sizes.blurred_exposure(class_sizes.exposure(sizes, people), crowd)
+    exposed: dict[str, Any] = {"before": earlier, "after": None}
+    if not pair.touched:
+        return {"columns": names, "outside": outside, "bins": class_sizes.histogram(sizes, None, crowd)}, exposed, None
+    rows = pair.released.num_rows
+    shown = class_sizes.grouped(class_sizes.after_keys(pair.released, names), rows)
+    subject = pair.policy.subject
+    numbers = None
+    if subject is not None and subject in pair.released.column_names:
+        _, numbers = np.unique(pair.released.column(subject).to_numpy(), return_inverse=True)
+    shown_sizes, shown_people = class_sizes.sizes_of(shown, numbers)
+    found = class_sizes.exposure(shown_sizes, shown_people)
+    exposed["after"] = class_sizes.plain_exposure(found, rows)
+    bins = class_sizes.histogram(sizes, shown_sizes, crowd)
+    return {"columns": names, "outside": outside, "bins": bins}, exposed, int(found["smallest"])
+
+
+def _warnings(certificate: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what the certificate warns of: columns, rounded shares and sentences, all of it told by the release."""
+    told = certificate.get("warnings")
+    lines = [one for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
+    return [
+        {
+            "kind": str(one.get("kind", "")),
+            "columns": [str(name) for name in one.get("columns") or ()],
+            "figures": dict(one.get("figures") or {}),
+            "text": str(one.get("text", "")),
+        }
+        for one in lines
+    ]
+
+
+def _guarantee(one: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(one) | {"parameters": {key: _discreet(key, value) for key, value in one["parameters"].items()}}
+
+
+def _discreet(key: str, value: Any) -> Any:
+    """Return a setting without values of the data that it may name."""
+    if key in SECRETIVE and isinstance(value, list | tuple | Mapping):
+        return f"({len(value)} given)"
+    if isinstance(value, Mapping):
+        return {name: _discreet(str(name), part) for name, part in value.items()}
+    return value
+
+
+def _policy(policy: Policy) -> dict[str, Any]:
+    """Return the policy as it may be shown: all of it but values of the data."""
+    options = {
+        key: value if isinstance(value, str | int | float | bool) or value is None else _columns_only(value, policy)
+        for key, value in policy.method.options.items()
+    }
+    return {
+        "columns": [{"name": name, **_spec(spec)} for name, spec in policy.columns.items()],
+        "require": [
+            {"model": spec.model, **{key: _discreet(key, value) for key, value in spec.parameters().items()}}
+            for spec in policy.require
+        ],
+        "method": {"name": policy.method.name, **options},
+        "suppression": policy.suppression.model_dump(),
+        "release": policy.release.model_dump(),
+        "sha256": policy.sha256,
+    }
+
+
+def _columns_only(value: Any, policy: Policy) -> Any:
+    known = isinstance(value, list) and all(isinstance(each, str) and each in policy.columns for each in value)
+    return value if known else "(given)"
+
+
+def _spec(spec: ColumnSpec) -> dict[str, Any]:
+    """Return what a policy says of a column: of its hierarchy the kind, of its order the length."""
+    tree = spec.hierarchy
+    levels = None
+    if tree is not None:
+        given = {key: getattr(tree, key) for key in ("prefix", "bands", "dates")}
+        told = [f"{key} {', '.join(f'{part:g}' if isinstance(part, float) else str(part) for part in value)}"
+                for key, value in given.items() if value]  # fmt: skip
+        levels = told[0] if told else f"file {Path(tree.file).name}" if tree.file else "tree" if tree.tree else "flat"
+    return {
+        "role": spec.role,
+        "kind": spec.kind,
+        "hierarchy": levels,
+        "ordered": None if spec.order is None else len(spec.order),
+    }
+
+
+def _certificate(pair: Pair, crowd: Crowd) -> dict[str, Any]:
+    """Return the certificate without values, and without counts below the threshold."""
+    facts, records = pair.certificate, _records(pair, crowd)
+    told = facts.get("mechanism") or {}
+    return {
+        **told_losses(facts, crowd),
+        "rounded": records["source_is_rounded"],
+        "notes": [str(note) for note in (facts.get("search") or {}).get("notes", ())],
+        "levels": dict((facts.get("search") or {}).get("levels") or {}),
+        "hidden": {
+            name: len(column.get("values") or ()) for name, column in (told.get("columns") or {}).items()
+        },
+        "order": facts["order"],
+        "missing": facts["missing"],
+        "versions": dict(facts["versions"]),
+        "seconds": round(sum(facts["seconds"].values()), 2),
+        "date": str(facts.get("date") or ""),
+        "about": {str(key): str(text) for key, text in (facts.get("about") or {}).items()},
+        "source": str((facts.get("source") or {}).get("kind") or ""),
+        "signature": None,
+        "policy_sha256": facts["policy_sha256"],
+        "release_sha256": facts["release_sha256"],
+        "second_sha256": told.get("second_sha256"),
+    }  # fmt: skip

@@ -1,0 +1,50 @@
+"""What a certificate says of loss, as a report may show it.
+
+A record that was left out counts as lost altogether. So from an exact loss, and the release, anybody could work out how
+many these are, and how many items they hold. Where they are fewer than the threshold, shares are rounded to multiples
+of it, and sums are not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sudare.reports.describe.disclosure_control import Crowd
+
+SUMS = ("discernibility", "uncertainty")
+"""Measures that add up something for each record."""
+OF_THE_RELEASE = ("average_class_size",)
+"""Measures that anybody can work out from the release."""
+
+
+def told_losses(certificate: Mapping[str, Any], crowd: Crowd) -> dict[str, Any]:
+    """Return the losses of a release, by column too, and what became of the items of its sets."""
+    few = 0 < int(certificate["suppressed"]) < crowd.least
+    by_column = certificate["loss_by_column"]
+    return {
+        "loss": _told(certificate["loss"], crowd, few),
+        "loss_by_column": {name: _told(figures, crowd, few) for name, figures in by_column.items()},
+        "item_sets": {name: told_items(figures, crowd, few) for name, figures in certificate["item_sets"].items()},
+    }
+
+
+def _told(figures: Mapping[str, Any], crowd: Crowd, few: bool) -> dict[str, Any]:
+    if not few:
+        return dict(figures)
+    return {
+        name: value if name in OF_THE_RELEASE else crowd.nearby(value, crowd.rows)
+        for name, value in figures.items()
+        if name not in SUMS
+    }
+
+
+def told_items(figures: Mapping[str, Any], crowd: Crowd, few: bool) -> dict[str, Any]:
+    """Return what a certificate tells of the items of a column; how many are shown can be counted."""
+    return {name: value if name == "disclosed" or not few else crowd.nearby(value, crowd.rows)
+            for name, value in figures.items()}  # fmt: skip
+
+
+def disclosed_share(disclosed: int, items: int, crowd: Crowd) -> float:
+    """Return the share of the data's items that a release shows, rounded as counts are: it tells how many there are."""
+    return crowd.nearby(disclosed / items, items) if items else 0.0

@@ -1,0 +1,1 @@
+"""The drawing kit, and the charts made with it."""

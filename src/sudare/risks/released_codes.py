@@ -1,0 +1,288 @@
+"""What a release shows, in the codes of the data that it was made from: for each released cell, the codes it allows.
+
+A release writes values as its renderer does, so that they are found by their texts: an end of an interval, a member of
+a set, a label of the hierarchy, or a value as it was. ``*`` allows everything; a missing cell allows missing values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sudare.core.errors import DataError, Problem
+from sudare.releases import (
+    Anything,
+    Choice,
+    Interval,
+    parse_cell,
+)
+from sudare.releases.cell_texts import value_texts
+from sudare.releases.cells import node_texts
+from sudare.risks.class_risk import Classes, group_rows
+from sudare.table import OTHER, Column, ItemSets, Table, encode_items, encode_like
+
+Ints = NDArray[np.int64]
+TEXT = pa.large_string()
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A released column of single values: the number of each row's cell, and what the different cells allow.
+
+    Cell ``i`` allows the codes from ``low[i]`` to ``high[i]``, of these only ``members[i]`` where there are any.
+    """
+
+    of_row: Ints
+    low: Ints
+    high: Ints
+    members: dict[int, Ints]
+
+    @property
+    def count(self) -> int:
+        """The number of different cells."""
+        return len(self.low)
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """A released column of item sets: the number of each row's set, and the labels that the different sets show.
+
+    Set ``i`` shows ``labels[begin[i]:begin[i + 1]]``. ``held[code]`` are the labels that an item of the data stands
+    below, itself included; there are ``size`` labels.
+    """
+
+    of_row: Ints
+    begin: Ints
+    labels: Ints
+    held: list[Ints]
+    size: int
+
+    @property
+    def count(self) -> int:
+        """The number of different sets."""
+        return len(self.begin) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What a release shows of some quasi-identifiers, row by row."""
+
+    rows: int
+    cells: dict[str, Cells]
+    sets: dict[str, Sets]
+
+    def shows_nothing(self, table: Table) -> NDArray[np.bool_]:
+        """Return which rows say nothing in any column."""
+        nothing = np.ones(self.rows, dtype=np.bool_)
+        for name, each in self.cells.items():
+            size = table.quasi[name].size
+            open_ = (each.low == 0) & (each.high >= size - 1)
+            for number, members in each.members.items():
+                open_[number] &= len(members) >= size
+            nothing &= open_[each.of_row]
+        for sets in self.sets.values():
+            nothing &= (np.diff(sets.begin) == 0)[sets.of_row]
+        return nothing
+
+    def grouped(self, names: Sequence[str]) -> Classes:
+        """Group the rows that show the same in some columns."""
+        columns = [self.cells[name] if name in self.cells else self.sets[name] for name in names]
+        return group_rows([each.of_row for each in columns], [each.count for each in columns], self.rows)
+
+
+def read_shown(
+    table: Table,
+    released: pa.Table,
+    *,
+    generalized: bool,
+    untouched: Collection[str] = (),
+    drawn: bool = False,
+    text: bool = False,
+    missing: Sequence[str] = (),
+    separators: Mapping[str, str | None] | None = None,
+    published: Table | None = None,
+) -> Shown:
+    """Read the quasi-identifiers of a release of a table; ``generalized`` is false if they leave as they came.
+
+    So do columns that are ``untouched``: what is known of a person may be none of the policy's quasi-identifiers.
+    Values that were ``drawn`` may be some that the table does not have: their cells fit nobody.
+    ``text`` says that it is a text file, where an empty set cannot be told from a missing one. ``missing`` are texts
+    that stand for a missing cell, ``separators`` what joins items in text. ``published`` is the table with rare values
+    as the release shows them, where it does not name them.
+    """
+    cells, sets = {}, {}
+    for name, column in table.quasi.items():
+        if isinstance(column, ItemSets):
+            sets[name] = _sets(column, released.column(name), missing, (separators or {}).get(name), not text)
+        elif generalized and name not in untouched:
+            cells[name] = _cells(column, released.column(name), column if published is None else published.single[name])
+        else:
+            cells[name] = _as_they_came(column, released.column(name), missing, drawn)
+    return Shown(released.num_rows, cells, sets)
+
+
+def codes_in(column: Column, cells: pa.ChunkedArray, missing: Sequence[str] = ()) -> Ints:
+    """Return the code that each cell of another table has in a column; -1 for a value that the column does not have."""
+    other = encode_like(column, cells, missing)
+    return np.asarray(translated(column, other)[other.codes])
+
+
+def translated(column: Column, other: Column) -> Ints:
+    """Return what the codes of one column are in another with the same kind of values; -1 where it lacks a value."""
+    place = pc.index_in(value_texts(other), value_texts(column))
+    codes = np.asarray(pc.fill_null(place, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    return np.append(codes, column.missing_code)  # the last code is that of a missing cell
+
+
+def _cells(column: Column, cells: pa.ChunkedArray, published: Column) -> Cells:
+    of_row, texts = _numbered(cells)
+    low, high = np.ones(len(texts), np.int64), np.zeros(len(texts), np.int64)
+    members: dict[int, Ints] = {}
+    if column.positions is not None and column.taxonomy is None:
+        low, high = _ends(column, published, texts)
+        unknown = int(np.count_nonzero((low < 0) | (high < 0)))
+    else:
+        unknown = 0
+        plain = _codes_of(column, published)
+        nodes = _nodes(column)
+        for number, text in enumerate(texts.to_pylist()):
+            found = nodes.get(text)
+            told = _allowed(column, plain, text) if found is None else found
+            if told is None:
+                unknown += 1
+            elif isinstance(told, tuple):
+                low[number], high[number] = told
+            else:
+                low[number], high[number], members[number] = told.min(), told.max(), told
+    if unknown:
+        what = f"column '{column.name}' shows {unknown:,} different cells that are of no value in the data."
+        raise DataError(Problem("release", what, "it is not a release of this data."))
+    return Cells(of_row, low, high, members)
+
+
+def _codes_of(column: Column, published: Column) -> dict[str, list[int]]:
+    """Return the codes that each text stands for: one, or those of all categories that are too rare to be named."""
+    texts = value_texts(column).to_pylist()
+    plain = {text: [code] for code, text in enumerate(texts)}
+    if published.other is not None:
+        named = set(value_texts(published).to_pylist())
+        plain[OTHER] = [code for code, text in enumerate(texts) if text == OTHER or text not in named]
+    return plain
+
+
+def _ends(column: Column, published: Column, texts: pa.Array) -> tuple[Ints, Ints]:
+    """Return the ends of cells of numbers or dates, of which there may be as many as classes; -1 if one is no value.
+
+    An end may lie between the values of the column: then it is the one next to it, within the interval.
+    """
+    interval = pc.extract_regex(texts, r"^\[(?P<low>.*?), (?P<high>.*)\]$")
+    assert column.positions is not None
+    assert published.positions is not None
+    if published.ends is None:
+        values, places = value_texts(published), published.positions
+    else:
+        places = published.ends.positions
+        values = value_texts(replace(published, values=published.ends.values, positions=places))
+    first = np.searchsorted(column.positions, places)
+    last = np.searchsorted(column.positions, places, side="right") - 1
+    anything = pc.fill_null(pc.equal(texts, "*"), False).to_numpy(zero_copy_only=False)
+    missing = texts.is_null().to_numpy(zero_copy_only=False)
+    found = []
+    for end, open_end, nearest in (("low", 0, first), ("high", column.size - 1, last)):
+        place = pc.index_in(pc.coalesce(pc.struct_field(interval, end), texts), values)
+        codes = np.append(nearest, -1)[pc.fill_null(place, -1).to_numpy(zero_copy_only=False).astype(np.int64)]
+        codes[anything], codes[missing] = open_end, column.missing_code
+        found.append(codes)
+    return found[0], found[1]
+
+
+def _nodes(column: Column) -> dict[str | None, tuple[int, int]]:
+    """Return the range of codes below each label of a column's hierarchy."""
+    if column.taxonomy is None:
+        return {}
+    first, last = column.taxonomy.span
+    nodes: dict[str | None, tuple[int, int]] = {}
+    for node, text in enumerate(node_texts(column).to_pylist()):
+        if text is not None:  # of equal labels the upper comes first, and covers the lower
+            nodes.setdefault(text, (int(first[node]), int(last[node])))
+    return nodes
+
+
+def _allowed(column: Column, plain: Mapping[str, list[int]], text: str | None) -> tuple[int, int] | Ints | None:
+    """Return the range of codes that a cell allows, or its members; None if it names a value that is not there."""
+    cell = parse_cell(text)
+    if cell is None:
+        return (column.missing_code, column.missing_code) if column.missing else None
+    if isinstance(cell, Anything):
+        return 0, column.size - 1
+    if isinstance(cell, Interval) and cell.low in plain and cell.high in plain:
+        return plain[cell.low][0], plain[cell.high][-1]
+    if isinstance(cell, Choice):
+        codes = [
+            code for each in cell.members for code in ([column.missing_code] if each is None else plain.get(each, [-1]))
+        ]
+        return None if -1 in codes or not codes else np.unique(np.array(codes, dtype=np.int64))
+    # a value may look like an interval or a set, and is then written as it is only where it is no category
+    found = plain.get(cell if isinstance(cell, str) else str(text))
+    if not found:
+        return None
+    return (found[0], found[0]) if len(found) == 1 else np.array(found, dtype=np.int64)
+
+
+def _numbered(cells: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
+    """Return the number of each row's text among the different ones; a null is the last."""
+    kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
+    cells = cells.cast(kind) if kind != cells.type else cells
+    if pa.types.is_floating(kind):  # which is how some frames say that all cells are missing
+        cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, kind), cells)
+    found = cells.cast(TEXT).combine_chunks().dictionary_encode()
+    found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    texts = found.dictionary
+    of_row = np.asarray(found.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False), dtype=np.int64)
+    return of_row, pa.concat_arrays([texts, pa.nulls(1, TEXT)]) if found.indices.null_count else texts
+
+
+def _as_they_came(column: Column, cells: pa.ChunkedArray, missing: Sequence[str], drawn: bool) -> Cells:
+    codes = codes_in(column, cells, missing)
+    unknown = codes < 0
+    if unknown.any() and not drawn:
+        what = f"column '{column.name}' shows values that are not in the data."
+        raise DataError(Problem("release", what, "it is not a release of this data."))
+    every = np.arange(column.size + 1)
+    codes[unknown] = column.size
+    return Cells(codes, every, np.append(every[:-1], -1), {})  # the last fits nobody
+
+
+def _sets(column: ItemSets, cells: pa.ChunkedArray, missing: Sequence[str], separator: str | None, nulls: bool) -> Sets:
+    """Read released item sets; a shown item or node is a label, and the absence of a whole set is one, too."""
+    from sudare.kernels.class_rows import number_runs
+
+    kind = cells.type
+    plain = cells.cast(kind.value_type) if pa.types.is_dictionary(kind) else cells
+    other = encode_items(column.name, plain, separator=separator, missing=missing, nulls=nulls)
+    names = other.values.cast(TEXT).to_pylist()
+    own = {text: code for code, text in enumerate(column.values.cast(TEXT).to_pylist())}
+    labels = list(column.taxonomy.labels) if column.taxonomy is not None else list(own)
+    size = len(labels) + 1  # the last stands for a missing set
+    place: dict[str, int] = {}
+    for number, text in enumerate(labels):
+        place.setdefault(text, number)
+    if any(name not in place for name in names):
+        what = f"column '{column.name}' shows items that are neither in the data nor in its hierarchy."
+        raise DataError(Problem("release", what, "it is not a release of this data."))
+    lookup = np.array([*(place[name] for name in names), size - 1], dtype=np.int64)
+    numbers = number_runs(other.offsets, other.items)
+    first = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
+    first[numbers] = np.arange(len(numbers))
+    different = other.taken(first)
+    if column.taxonomy is None:
+        held = [np.array([code], dtype=np.int64) for code in range(len(own))]
+    else:
+        held = [np.unique(line).astype(np.int64) for line in column.taxonomy.path[: len(own)]]
+    held += [np.array([size - 1], dtype=np.int64)] * int(column.missing)
+    return Sets(numbers, different.offsets, lookup[different.items.astype(np.int64)], held, size)

@@ -1,0 +1,320 @@
+"""Wiring of the risk report: reads data, release and population, and checks that they belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sudare import engines
+from sudare.core.errors import (
+    DataError,
+    ParameterError,
+    Problem,
+    SudareError,
+    did_you_mean,
+)
+from sudare.core.progress import Listener, silent
+from sudare.policy import ColumnSpec, Policy
+from sudare.releases import is_text
+from sudare.releases.opened import Released, open_released
+from sudare.risks import (
+    MOST,
+    ReleaseView,
+    Risk,
+    Shown,
+    Votes,
+    assess,
+    check_installed,
+    from_groups,
+    from_sets,
+    from_values,
+    group_rows,
+    read_shown,
+)
+from sudare.risks.population import row_codes
+from sudare.risks.released_columns import (
+    Coded,
+    Unique,
+    coded,
+    unique_by,
+)
+from sudare.sources.encoded_table import (
+    Data,
+    Unseen,
+    encode,
+    read,
+    without_rare,
+)
+from sudare.table import Column, Table, encode_column
+from sudare.table.rare_values import only_held
+
+UNNAMED = "the table"
+"""What messages call a table in memory."""
+LEAVES_QUASI = ("dummies", "anatomy", "pram")
+"""Methods whose releases show quasi-identifiers as values, and not as cells that cover them."""
+
+
+def risk_of(
+    data: Data,
+    policy: Policy,
+    *,
+    release: Any = None,
+    population: Data | None = None,
+    fraction: float | None = None,
+    columns: Sequence[str] | None = None,
+    target: str | None = None,
+    most_columns: int = 3,
+    model: bool = False,
+    seed: int = 0,
+    progress: Listener | None = None,
+) -> Risk:
+    """Measure the risk of a table, and of a release of it; see :func:`sudare.api.risk`."""
+    listener = progress or silent
+    known = _checked(policy, population, fraction, columns, target, most_columns, seed)
+    if model:
+        check_installed()
+    opened = None if release is None else open_released(release)
+    text = release is not None and _is_text(release)
+    if opened is not None:
+        _check_policy(opened, policy)
+    hidden = [] if opened is None else [name for name in known if name in opened.sealed]
+    if hidden:
+        what = f"'{hidden[0]}' is hidden in the release, so that nobody finds a record by it."
+        raise ParameterError(Problem("columns", what, "leave it out."))
+    source, _ = read(data, policy)
+    targets = [target] if target is not None else [name for name in policy.sensitive if _single(source.schema, name)]
+    targets = [name for name in targets if name not in known]
+    asking = _knowing(policy, known)
+    # records with values that a hierarchy lacks were left out, where the policy says so
+    unseen = Unseen() if policy.suppression.unseen == "suppress" else None
+    asked: dict[str, Any] = {"blanks_are_missing": text, "progress": listener, "also": targets, "unseen": unseen}
+    if population is None:
+        table, others = encode(source, asking, **asked), None
+    else:
+        own = source.table()
+        both = encode(_with_population(own, policy, population, known), asking, **asked)
+        table, others = both.taken(np.arange(own.num_rows)), both.taken(np.arange(own.num_rows, both.rows))
+    if opened is not None:
+        _check_rows(opened, table)
+    sensitive = {name: found for name in targets if (found := _column(table, name)) is not None}
+    view = None if opened is None else _view(opened, policy, table, sensitive, text)
+    measured = assess(
+        table, known, sensitive, release=view, population=others, fraction=fraction, most=most_columns, model=model,
+        seed=seed, progress=listener,
+    )  # fmt: skip
+    listener("count what is unique", 0, 0)
+    later = None if opened is None or view is None else _unique_after(opened, policy, view)
+    return replace(measured, unique={"before": _unique_before(table, policy), "after": later})
+
+
+def _knowing(policy: Policy, known: Sequence[str]) -> Policy:
+    """Return the policy as if all columns that an intruder knows were quasi-identifiers."""
+    spec = policy.columns
+    others = {name: ColumnSpec(role="quasi", kind=spec[name].kind) for name in known if name not in policy.quasi}
+    return policy.model_copy(update={"columns": {**spec, **others}}) if others else policy
+
+
+def _unique_before(table: Table, policy: Policy) -> Unique | None:
+    """Return what is unique in the data, by the columns that a release has."""
+    plain: dict[str, Coded] = {}
+    for name in policy.named("insensitive"):
+        if name in table.quasi:
+            plain[name] = row_codes([table.quasi[name]])
+        elif table.carried is not None and name in table.carried.column_names:
+            plain[name] = coded(table.carried.column(name))
+    people = None if table.subject is None or not policy.counts_subjects else table.subject.codes
+    return unique_by([row_codes([table.quasi[name]]) for name in policy.quasi], plain, table.rows, people)
+
+
+def _unique_after(opened: Released, policy: Policy, view: ReleaseView) -> Unique | None:
+    """Return what is unique in the release; columns that were drawn are left out, since a cell may be wrong."""
+    names = [name for name in policy.named("insensitive") if name in opened.columns]
+    if not names:
+        return None
+    strata = policy.method.options.get("strata") or ()
+    quasi = [name for name in policy.quasi if not view.drawn or name in strata]
+    released = opened.read([*quasi, *names])
+    people, within = view.people, None
+    if people is not None and policy.release.subjects == "per-class":
+        within = view.shown.grouped(policy.quasi).of_row
+    return unique_by(
+        [coded(released.column(name)) for name in quasi],
+        {name: coded(released.column(name)) for name in names},
+        released.num_rows, people, within,
+    )  # fmt: skip
+
+
+def _checked(
+    policy: Policy, population: Any, fraction: Any, columns: Any, target: Any, most: Any, seed: Any
+) -> list[str]:
+    """Return what the intruder knows, or raise everything that is wrong with what was asked for."""
+    problems = []
+    known = policy.quasi if columns is None else list(dict.fromkeys(columns))
+    able = [name for name, spec in policy.columns.items() if spec.role not in ("identifier", "subject")]
+    for name in known:
+        if name in able:
+            continue
+        what = f"'{name}' is not a column of the policy."
+        if name in policy.columns:
+            what = f"'{name}' has role: {policy.columns[name].role}; nobody finds a released record by it."
+        hint = did_you_mean(str(name), able) or f"it has {', '.join(able)}."
+        problems.append(Problem("columns", what, hint))
+    if not problems and len(known) < 2:
+        what = (
+            f"an intruder who knows {'one column' if known else 'no column'} combines nothing; got {known or 'none'}."
+        )
+        hint = "name two or more." if len(able) > 1 else "give more columns of the policy the role quasi."
+        problems.append(Problem("columns", what.replace("[", "").replace("]", ""), hint))
+    if population is not None and fraction is not None:
+        problems.append(Problem("fraction", "cannot be given together with a population table, which tells it."))
+    if fraction is not None and (
+        isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction <= 1
+    ):
+        problems.append(Problem("fraction", f"is a number above 0, up to 1; got {fraction!r}."))
+    role = None if target is None or target not in policy.columns else policy.columns[target].role
+    if target is not None and role not in ("sensitive", "insensitive"):
+        able = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
+        hint = did_you_mean(str(target), able) or f"it has {', '.join(able) or 'none'}."
+        problems.append(Problem("target", f"'{target}' is not a sensitive or insensitive column of the policy.", hint))
+    if target is not None and target in known:
+        problems.append(Problem("target", f"'{target}' is known to the intruder already.", "name another column."))
+    if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= MOST:
+        problems.append(Problem("most_columns", f"is a whole number from 1 to {MOST}; got {most!r}."))
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        problems.append(Problem("seed", f"is a whole number from 0; got {seed!r}."))
+    if problems:
+        raise ParameterError(problems)
+    return known
+
+
+def _is_text(release: Any) -> bool:
+    """Say whether a release is a text file, where an empty field is a missing cell."""
+    path = release if isinstance(release, str | Path) else getattr(release, "path", None)
+    return path is not None and engines.find_place(release) is None and is_text(Path(path))
+
+
+def _check_policy(opened: Released, policy: Policy) -> None:
+    """Raise if a release was made under another policy."""
+    problems = []
+    hint = "give the policy that it was made under, from the same file."
+    if opened.certificate.get("policy_sha256") != policy.sha256:
+        problems.append(Problem("release", "was made under another policy than this one.", hint))
+    elif list(opened.certificate["columns"]["quasi"]) != policy.quasi:
+        problems.append(Problem("release", "has other quasi-identifiers than the policy.", hint))
+    absent = [name for name in policy.quasi if name not in opened.columns]
+    if absent and not problems:
+        problems.append(Problem("release", f"lacks the columns {', '.join(absent)}.", "is the file whole?"))
+    if problems:
+        raise DataError(problems)
+
+
+def _check_rows(opened: Released, table: Table) -> None:
+    """Raise if a release was made of another number of records."""
+    rows = opened.certificate.get("rows_in")
+    if rows != table.rows:
+        what = f"was made of {rows} records, and the data has {table.rows}."
+        raise DataError(Problem("release", what, "it is not a release of this data."))
+
+
+def _column(table: Table, name: str) -> Column | None:
+    """Return the codes of a sensitive or insensitive column, if it holds single values."""
+    return table.sensitive.get(name) or table.context.get(name)
+
+
+def _single(schema: pa.Schema, name: str) -> bool:
+    """Say whether a column holds single values that can be guessed."""
+    kind = schema.field(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return not (pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _with_population(own: pa.Table, policy: Policy, population: Data, known: Sequence[str]) -> pa.Table:
+    """Return a table with its population below it: encoded together they have the same codes for the same values."""
+    asked = policy.model_copy(update={"columns": {name: ColumnSpec(role="quasi") for name in known}})
+    try:
+        there = read(population, asked, described=False)[0].table()
+    except SudareError as error:
+        # what is in memory has no name of its own, and "the table" would be taken for the data
+        told = [replace(each, where="population") if each.where == UNNAMED else each for each in error.problems]
+        raise type(error)(told) from None
+    cells = {}
+    for field in own.schema:
+        if field.name not in known:
+            cells[field.name] = pa.nulls(there.num_rows, field.type)
+            continue
+        try:
+            cells[field.name] = there.column(field.name).cast(field.type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            what = f"column '{field.name}' holds {there.schema.field(field.name).type} in the population, and "
+            raise DataError(
+                Problem("population", f"{what}{field.type} in the data.", "bring both to one type.")
+            ) from None
+    return pa.concat_tables([own, pa.table(cells, schema=own.schema)])
+
+
+def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, Column], text: bool) -> ReleaseView:
+    """Read a release as an intruder sees it, in the codes of the data."""
+    certificate = opened.certificate
+    method = str(certificate["method"]["name"])
+    subject = policy.subject if policy.subject in opened.columns else None
+    also = [name for name in table.quasi if name not in policy.quasi]
+    wanted = [*table.quasi, *(name for name in targets if name in opened.columns)]
+    released = opened.read([*wanted, *([subject] if subject else [])])
+    shown = read_shown(
+        table, released, generalized=method not in LEAVES_QUASI, untouched=also, drawn=method == "pram", text=text,
+        missing=[token for token in policy.source.missing if token],
+        separators={name: spec.separator for name, spec in policy.columns.items()},
+        published=None if method in LEAVES_QUASI else without_rare(only_held(table), policy),
+    )  # fmt: skip
+    lost = int(certificate.get("suppressed") or 0)
+    return ReleaseView(
+        shown=shown,
+        votes={name: _votes(opened, released, policy, name, column) for name, column in targets.items()},
+        people=None if subject is None else _people(shown, released.column(subject), policy),
+        rows_in=table.rows,
+        lost=lost,
+        masked=shown.shows_nothing(table) if lost and policy.suppression.records == "masked" and not also else None,
+        drawn=method == "pram",
+    )
+
+
+def _votes(opened: Released, released: pa.Table, policy: Policy, name: str, column: Column) -> Votes:
+    missing = [token for token in policy.source.missing if token]
+    if name in opened.apart:
+        second = opened.second(name)
+        assert second is not None
+        return from_groups(column, released.column("group"), second, missing)
+    if name in opened.sealed:
+        return from_sets(column, released.column(name), policy.columns[name].separator)
+    votes = from_values(column, released.column(name), missing)
+    if name not in opened.hidden:
+        _check_values(name, column, votes)
+    return votes
+
+
+def _check_values(name: str, column: Column, votes: Votes) -> None:
+    """Raise if a column that left as it came shows other values than the data, or one of them more often.
+
+    Text and whole numbers are compared, which look the same in every format.
+    """
+    if not (pa.types.is_large_string(column.values.type) or pa.types.is_integer(column.values.type)):
+        return
+    known = votes.value >= 0
+    shown = np.bincount(votes.value[known], minlength=column.size)
+    if not known.all() or np.any(shown > np.bincount(column.codes, minlength=column.size)):
+        what = f"column '{name}' shows values that are not those of the data."
+        raise DataError(Problem("release", what, "it is not a release of this data."))
+
+
+def _people(shown: Shown, pseudonyms: pa.ChunkedArray, policy: Policy) -> Any:
+    """Return who the rows are about; numbers that mean something within a class only are told apart by class."""
+    numbers = encode_column("subject", pseudonyms, kind="categorical")
+    if policy.release.subjects == "linked":
+        return numbers.codes
+    classes = shown.grouped(policy.quasi)
+    return group_rows([classes.of_row, numbers.codes], [len(classes.sizes), numbers.size], shown.rows).of_row

@@ -1,0 +1,1 @@
+"""What the user gives: a table, read and encoded as the policy says."""
