@@ -1,4 +1,4 @@
-"""The verbs of sudare, and the one place that wires the rooms together."""
+"""The verbs of sudare: each checks its arguments, calls one room, and wraps the answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from sudare import engines, hierarchies
 from sudare.audits import AuditReport, Told
-from sudare.core import memory as sizes
 from sudare.core.errors import (
     ParameterError,
     PolicyError,
@@ -22,19 +21,14 @@ from sudare.core.errors import (
 from sudare.core.progress import Listener, silent
 from sudare.engines import shown_place as shown_place
 from sudare.methods import METHODS
-from sudare.models import Requirements
-from sudare.pipeline import (
-    Asked,
-    make,
-    requirements_of,
-)
+from sudare.pipeline import Request, Result, make, requirements_of
 from sudare.pipeline.checks import (
-    Seen,
     check_classes,
     chosen_method,
-    seen_by,
 )
 from sudare.pipeline.checks import load_policy as load_policy
+from sudare.pipeline.deciders import MethodDecider, PlanDecider
+from sudare.pipeline.request import runs_on_spark
 from sudare.policy import Policy, SourceSpec
 from sudare.releases import (
     check_folder,
@@ -42,17 +36,14 @@ from sudare.releases import (
     second_table,
 )
 from sudare.releases.plans import Plan
-from sudare.releases.signatures import load_signer
 from sudare.sources.encoded_table import (
     Data,
-    Unseen,
+    UnknownValues,
     as_in_tree,
-    check_source,
     encoder,
 )
 from sudare.sources.encoded_table import encode as encode  # both are of use by themselves, to whoever measures
 from sudare.sources.encoded_table import read as read
-from sudare.table import Partition, Recoding, Table, height
 
 if TYPE_CHECKING:
     from sudare.comparisons import Comparison
@@ -82,6 +73,15 @@ class Release:
     plan: Plan | None = None
     second: Any = None
     place: engines.Place | engines.Remote | None = None
+
+    @classmethod
+    def of(cls, request: Request, result: Result) -> Release:
+        """Return what came of a request."""
+        certificate, target = result.certificate, request.target
+        if not isinstance(target, Path):
+            return cls(certificate, result.data, second=result.second, place=target)
+        has_second = "second_sha256" in (certificate.get("mechanism") or {})
+        return cls(certificate, path=target, second=second_table(target) if has_second else None)
 
     @property
     def loss(self) -> dict[str, float]:
@@ -129,24 +129,17 @@ def anonymize(
     Spark. ``master`` says where a session is to begin if there is none. ``sign`` is a private key that signs the
     certificate (see :func:`new_signing_key`).
     """
-    listener = progress or silent
     checked = load_policy(policy)
     entry, options = chosen_method(checked, method)
-
-    def decide(table: Table, requirements: Requirements) -> Recoding:
-        entry.check_table(options, any(not requirements.free(name) for name in table.sets))
-        found: Recoding = entry.load()(table, requirements, **options, seed=seed, progress=listener)
-        return found
-
-    described = {"name": entry.name, **options}
-    release = _make(
-        data, checked.file or policy, checked, described, decide, out=out, seed=seed, memory=memory, listener=listener,
-        seen=seen_by(entry, options, checked), makes_classes=not entry.leaves_quasi, engine=engine, master=master,
-        sign=sign,
+    decider = MethodDecider(entry, options, seed)
+    request = Request.of(
+        data, checked, decider, out=out, memory=memory, engine=engine, sign=sign, policy_file=checked.file or policy,
+        seed=seed, listener=progress or silent, master=master,
     )  # fmt: skip
+    release = Release.of(request, make(request))
     if not entry.recodes_globally:
         return release
-    return replace(release, plan=Plan.of(checked, described, release.certificate["search"]))
+    return replace(release, plan=Plan.of(checked, dict(decider.described), release.certificate["search"]))
 
 
 def check_plan(policy: Policy | Mapping[str, Any] | str | Path, method: str | None, path: Path) -> None:
@@ -178,25 +171,16 @@ def apply(
     Records with values that the plan's hierarchies do not have are an error, or left out, as its policy says under
     ``suppression.unseen``. What else is given is as in :func:`anonymize`.
     """
-    listener = progress or silent
     given = plan if isinstance(plan, Plan) else Plan.load(plan)
     with private_folder() as folder:
         policy = given.policy_in(folder, METHODS)
-        unseen = Unseen() if policy.suppression.unseen == "suppress" else None
-
-        def decide(table: Table, requirements: Requirements) -> Partition:
-            from sudare.methods.lattice.full_domain import at_levels
-
-            given.check_heights({name: height(column) for name, column in table.single.items()})
-            found = at_levels(table, requirements, given.levels, unusable=None if unseen is None else unseen.rows)
-            return replace(found, facts={**found.facts, "unseen": {} if unseen is None else unseen.to_dict()})
-
-        described = {**given.method, "applied": True}
-        made = _make(
-            data, plan, policy, described, decide, out=out, seed=seed, memory=memory, listener=listener, unseen=unseen,
-            engine=engine, master=master, sign=sign,
+        decider = PlanDecider(given, UnknownValues() if policy.suppression.unseen == "suppress" else None)
+        request = Request.of(
+            data, policy, decider, out=out, memory=memory, engine=engine, sign=sign, policy_file=plan,
+            seed=seed, listener=progress or silent, master=master,
         )  # fmt: skip
-    return replace(made, plan=given)
+        release = Release.of(request, make(request))
+    return replace(release, plan=given)
 
 
 def explore(
@@ -310,55 +294,6 @@ def risk(
     )  # fmt: skip
 
 
-def _make(
-    data: Data,
-    given: Any,
-    checked: Policy,
-    method: Mapping[str, Any],
-    decide: Callable[[Table, Requirements], Recoding],
-    *,
-    out: str | Path | None,
-    seed: int | None,
-    memory: int | str | None,
-    listener: Listener,
-    unseen: Unseen | None = None,
-    seen: Seen | None = None,
-    makes_classes: bool = True,
-    engine: str | None = None,
-    master: str | None = None,
-    sign: str | Path | None = None,
-) -> Release:
-    """Make, prove and place a release, by whatever decides; ``given`` is what the policy came from."""
-    limit = None if memory is None else sizes.parse_size(memory)
-    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
-        raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
-    signer = None if sign is None else load_signer(Path(sign))
-    spark = _on_spark(data, engine)
-    check_source(data, checked, spark=spark)
-    origin, table = ((spark and engines.find_remote(each)) or engines.find_place(each) for each in (data, out))
-    target = table or (Path(out) if out is not None else None)
-    made = make(
-        Asked(
-            str(data) if isinstance(data, Path) and spark else data, given, checked, method, decide, target,
-            origin if isinstance(origin, engines.Place) else None, seen or Seen(checked), seed, limit, listener,
-            unseen, makes_classes, spark, master, signer=signer,
-        )
-    )  # fmt: skip
-    if isinstance(target, Path):
-        beside = second_table(target) if "second_sha256" in (made.certificate.get("mechanism") or {}) else None
-        return Release(made.certificate, path=target, second=beside)
-    return Release(made.certificate, made.data, second=made.second, place=table)
-
-
-def _on_spark(data: Data, engine: str | None) -> bool:
-    """Say whether work is to be done on Spark."""
-    if engine not in (None, "spark"):
-        raise ParameterError(
-            Problem("engine", f"got {engine!r}. Allowed: spark, or none.", did_you_mean(engine, ["spark"]))
-        )
-    return engine == "spark" or engines.is_spark(data)
-
-
 def audit(
     release: Data,
     policy: Policy | Mapping[str, Any] | str | Path,
@@ -385,7 +320,7 @@ def audit(
     from sudare.pipeline.audit_run import audit_of, public_keys
 
     told = Told(method=method, other_policy=other_policy, keys=public_keys(signed_by))
-    return audit_of(release, checked, told, spark=_on_spark(release, engine), master=master, progress=progress)
+    return audit_of(release, checked, told, spark=runs_on_spark(release, engine), master=master, progress=progress)
 
 
 def new_signing_key(path: str | Path, *, name: str, passphrase: str | None = None) -> str:

@@ -36,7 +36,7 @@ from sudare.methods.pram import (
 )
 from sudare.methods.random_columns import CodeDraw
 from sudare.models import MODELS, AlphaGamma, KAnonymity, PkAnonymity, Requirements
-from sudare.pipeline.checks import seen_by
+from sudare.pipeline.checks import view_of
 from sudare.policy import Policy
 from sudare.sources.encoded_table import encode, read
 from sudare.table import Column
@@ -74,9 +74,9 @@ def policy(*require, columns=None, **options) -> dict:
 def decided(*require, data=None, columns=None, seed=7, **options):
     """Return the encoded table, and what the method decides."""
     checked = sudare.load_policy(policy(*require, columns=columns, **options))
-    seen = seen_by(METHODS["pram"], checked.method.options, checked)
+    view = view_of(METHODS["pram"], checked.method.options, checked)
     source, _ = read(datasets.adult() if data is None else data, checked)
-    table = encode(source, seen.policy, also=seen.also)
+    table = encode(source, view.policy, also=view.also)
     models = tuple(MODELS[spec.model](**spec.parameters()) for spec in checked.require)
     return table, METHODS["pram"].load()(table, Requirements(models), seed=seed, **checked.method.options)
 

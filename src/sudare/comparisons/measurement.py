@@ -22,13 +22,12 @@ from sudare.comparisons.queries import Query, estimates
 from sudare.core.errors import SudareError
 from sudare.models import AlphaGamma, PkAnonymity, Requirements
 from sudare.releases.certificate import measure
-from sudare.releases.render import as_shown
 from sudare.risks import (
     Classes,
     exposure,
     exposure_of_people,
 )
-from sudare.table import Generalized, Partition, Perturbation, Recoding, Separation, Table
+from sudare.table import Generalized, Partition, Perturbation, Recoding, Separation, Table, published_classes
 
 WARM = 1000
 """Records on which a method runs once before it is measured, so that loading its compiled code is not counted."""
@@ -153,7 +152,7 @@ class Bench:
         return replace(blank, **figures, notes=tuple(notes))
 
     def _of_classes(self, blank: Result, table: Table, decided: Partition, queries: Sequence[Query]) -> Result:
-        shown = as_shown(table, decided)
+        shown = published_classes(table, decided)
         figures = measure(shown)  # as in the certificate of such a release
         return replace(
             blank,

@@ -26,7 +26,7 @@ from sudare.core.errors import ParameterError, SudareError
 from sudare.core.progress import Listener, silent
 from sudare.methods import METHODS
 from sudare.pipeline import requirements_of
-from sudare.pipeline.checks import seen_by
+from sudare.pipeline.checks import view_of
 from sudare.policy import Policy, UniquenessSpec
 from sudare.sources.encoded_table import (
     Data,
@@ -71,11 +71,11 @@ def compare_of(
     whole = source.table() if untouched else None
     secrets = [name for name in policy.sensitive if _single(policy, source.schema, name)]
     table = encode(source if whole is None else whole, policy, progress=listener, target=target, also=secrets)
-    seen = _Seen(policy, table, whole, target)
+    view = _Seen(policy, table, whole, target)
     # what leaves quasi-identifiers as they are has nothing to learn from; who asks for it is told so
     judged = [way for way in ways if methods is not None or not METHODS[way.method].leaves_quasi]
-    asks = _Asks(seen, queries, seed)
-    bench = Bench(seen.untouched, requirements_of(policy), asks.of(policy), seen, seed, asks)
+    asks = _Asks(view, queries, seed)
+    bench = Bench(view.untouched, requirements_of(policy), asks.of(policy), view, seed, asks)
     found = compare_ways(
         bench, ways, target=target, judged=judged, folds=folds, wanted=queries,
         until=math.inf if time_limit is None else started + time_limit, progress=listener,
@@ -131,31 +131,31 @@ class _Seen:
         method = METHODS[way.method]
         if not method.leaves_quasi:
             return self.looked_at(self.policy_of(way))
-        seen = seen_by(method, way.options, self.policy)
-        key = seen.also if method.perturbs else None
+        view = view_of(method, way.options, self.policy)
+        key = view.also if method.perturbs else None
         if key not in self.others:
             assert self.whole is not None
-            self.others[key] = encode(self.whole, seen.policy, target=self.target, also=seen.also)
+            self.others[key] = encode(self.whole, view.policy, target=self.target, also=view.also)
         return self.others[key]
 
 
 class _Asks:
     """The queries of each way: drawn from the values that may be told, alike for all ways that may tell the same."""
 
-    def __init__(self, seen: _Seen, wanted: int, seed: int) -> None:
-        self.seen, self.wanted, self.seed = seen, wanted, seed
+    def __init__(self, view: _Seen, wanted: int, seed: int) -> None:
+        self.view, self.wanted, self.seed = view, wanted, seed
         self.drawn: dict[Rarity | None, list[Query]] = {}
 
     def of(self, policy: Policy) -> list[Query]:
         """Return the queries under a policy."""
         rule = rarity(policy)
         if rule not in self.drawn:
-            self.drawn[rule] = draw_queries(self.seen.whole_of(policy), self.wanted, self.seed)
+            self.drawn[rule] = draw_queries(self.view.whole_of(policy), self.wanted, self.seed)
         return self.drawn[rule]
 
     def __call__(self, way: Way) -> list[Query]:
         """Return the queries of a way."""
-        return self.of(self.seen.policy if METHODS[way.method].leaves_quasi else self.seen.policy_of(way))
+        return self.of(self.view.policy if METHODS[way.method].leaves_quasi else self.view.policy_of(way))
 
 
 def _single(policy: Policy, schema: pa.Schema, name: str) -> bool:

@@ -1,25 +1,11 @@
-"""Making a release: from a source and a decision to what is written, proven and in its place.
+"""From a request to a placed release.
 
-There are two ways. Where rows come to us (``rows``), they are encoded, decided on, rendered and written to a target.
-Where they stay in their database (``pushed``), counts come up, the decision goes down, and the database does the rest.
+There are three ways, which differ only in where rows are. Where rows come to us (``local``), they are encoded, decided
+on, rendered and written to a target. Where they stay in their database (``database``), counts come up, the decision
+goes down, and the database does the rest. On a cluster (``spark``), executors hold the rows.
 """
 
-from sudare.pipeline.database import make_in_database, stays_in_database
-from sudare.pipeline.local import make_from_rows
-from sudare.pipeline.request import (
-    Asked,
-    Made,
-    requirements_of,
-)
-from sudare.pipeline.targets import counted
+from sudare.pipeline.request import Request, Result, requirements_of
+from sudare.pipeline.route import make
 
-__all__ = ["Asked", "Made", "counted", "make", "requirements_of"]
-
-
-def make(asked: Asked) -> Made:
-    """Make, prove and place a release, where its rows live if that can be."""
-    if asked.spark:
-        from sudare.pipeline.spark.cluster import make_on_spark
-
-        return make_on_spark(asked)
-    return make_in_database(asked) if stays_in_database(asked) else make_from_rows(asked)
+__all__ = ["Request", "Result", "make", "requirements_of"]

@@ -21,7 +21,7 @@ from sudare.audits.signatures import (
 )
 from sudare.core.errors import AuditFailedError, Problem
 from sudare.core.limits import certificate_text
-from sudare.pipeline import counted
+from sudare.pipeline.targets import counted
 from sudare.policy import Policy
 from sudare.releases import certificate_path
 from sudare.releases.opened import open_released

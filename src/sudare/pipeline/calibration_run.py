@@ -23,7 +23,7 @@ from sudare.methods.pram import (
 )
 from sudare.methods.pram import calibrate as largest
 from sudare.models import MODELS, Requirements
-from sudare.pipeline.checks import seen_by
+from sudare.pipeline.checks import view_of
 from sudare.policy import AlphaGammaSpec, PkAnonymitySpec, Policy
 from sudare.sources.encoded_table import (
     Data,
@@ -92,9 +92,9 @@ def calibrate(
         raise ParameterError(Problem("records", "are counted in the data.", "leave one of both out."))
     from sudare.methods.pram.perturbation import weighed
 
-    seen = seen_by(METHODS[METHOD], options, policy)
+    view = view_of(METHODS[METHOD], options, policy)
     source, _ = read(data, policy)
-    table = encode(source, seen.policy, progress=progress or silent, also=seen.also)
+    table = encode(source, view.policy, progress=progress or silent, also=view.also)
     promises, found = weighed(table, _requirements(policy), **options)
     layout, own = promises.mechanism.layout, promises.mechanism.own
     columns = {

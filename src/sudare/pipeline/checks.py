@@ -25,8 +25,8 @@ from sudare.releases import (
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A policy as a method sees it: ``also`` are columns that it looks at although no promise is about them."""
+class PolicyView:
+    """A policy as a method reads it: ``also`` are columns that it looks at although no promise is about them."""
 
     policy: Policy
     also: frozenset[str] = frozenset()
@@ -44,17 +44,17 @@ def load_policy(policy: Policy | Mapping[str, Any] | str | Path, *, allow_outsid
     return checked.inside() if allow_outside is False else checked
 
 
-def seen_by(method: Method, options: Mapping[str, Any], policy: Policy) -> Seen:
+def view_of(method: Method, options: Mapping[str, Any], policy: Policy) -> PolicyView:
     """Return what a method looks at; raise if the policy lets something out that the method cannot hide.
 
     Where quasi-identifiers leave as they came, nobody looks at them. Where values are drawn anew, all columns are
     encoded that are drawn, and those that the drawing depends on.
     """
     if not method.leaves_quasi:
-        return Seen(policy)
+        return PolicyView(policy)
     if not method.perturbs:
         check_hidden(policy, method.name)
-        return Seen(policy.carrying_quasi())
+        return PolicyView(policy.carrying_quasi())
     if policy.release.order == "keep" and any(isinstance(spec, PkAnonymitySpec) for spec in policy.require):
         what = "keep tells which record is whose, and pk-anonymity rests on rows in random order."
         raise PolicyError(Problem("release.order", what, "leave it out: rows are then shuffled."))
@@ -65,7 +65,7 @@ def seen_by(method: Method, options: Mapping[str, Any], policy: Policy) -> Seen:
         what = f"{method.name} draws single values; '{sorted(sets)[0]}' holds item sets."
         raise UnsupportedError(what, hint="leave the column out, or use top-down.")
     named = {name for combination in options.get("never") or () for name in combination}
-    return Seen(policy.carrying_quasi(drawn), frozenset(drawn | set(strata) | named))
+    return PolicyView(policy.carrying_quasi(drawn), frozenset(drawn | set(strata) | named))
 
 
 def check_classes(policy: Policy) -> None:

@@ -23,7 +23,8 @@ from sudare import engines
 from sudare.audits import audit_release
 from sudare.core.errors import DataError, Problem
 from sudare.engines import Decision, Place
-from sudare.pipeline.request import Asked, Made
+from sudare.pipeline.request import Request, Result
+from sudare.pipeline.stages import certify, note_spellings, protect_rare_values
 from sudare.pipeline.targets import counted
 from sudare.policy import Policy
 from sudare.releases import (
@@ -31,30 +32,28 @@ from sudare.releases import (
     people_numbers,
     required_values,
 )
-from sudare.releases.certificate import measure, merged_spellings
-from sudare.releases.warnings import about_spellings
+from sudare.releases.certificate import measure
 from sudare.sources.encoded_table import (
     encode,
     looked_at,
-    without_rare,
 )
-from sudare.table import SUPPRESSED, Column, Generalized, Partition, Table, generalize, merge_alike
+from sudare.table import SUPPRESSED, Column, Generalized, Partition, Table, published_classes
 
 Ints = NDArray[np.int64]
 _CLASS = "\0class"  # no column of a table can have this name
 
 
-def stays_in_database(asked: Asked) -> bool:
+def stays_in_database(request: Request) -> bool:
     """Say whether the records can stay: source and target are in one database, and no item set is rewritten."""
-    origin, target = asked.origin, asked.target
-    if origin is None or not isinstance(target, Place) or not asked.makes_classes:
+    origin, target = request.origin, request.target
+    if origin is None or not isinstance(target, Place) or not request.makes_classes:
         return False
     if not origin.shares_database(target):
         return False
     with engines.open_database(origin) as database:
         schema = database.columns(origin)
-    engines.check_columns(origin.shown, asked.policy.columns, schema.names)
-    sets = [name for name in asked.policy.quasi if _holds_sets(asked.policy, schema, name)]
+    engines.check_columns(origin.shown, request.policy.columns, schema.names)
+    sets = [name for name in request.policy.quasi if _holds_sets(request.policy, schema, name)]
     return not sets
 
 
@@ -62,59 +61,53 @@ def _holds_sets(policy: Policy, schema: pa.Schema, name: str) -> bool:
     return policy.columns[name].kind == "items" or bool(pa.types.is_nested(schema.field(name).type))
 
 
-def make_in_database(asked: Asked) -> Made:
+def make_in_database(request: Request) -> Result:
     """Make, prove and place a release in the database that its records are in."""
-    policy, origin, target = asked.policy, asked.origin, asked.target
+    policy, origin, target = request.policy, request.origin, request.target
     assert origin is not None
     assert isinstance(target, Place)
     with engines.open_database(origin) as database:
-        with asked.timed("read"):
+        with request.timed("read"):
             database.check_target(target, policy.released, origin)
-            names = looked_at(asked.seen.policy, asked.seen.also)
+            names = looked_at(request.view.policy, request.view.also)
             atoms = database.tally(origin, names)
             if not len(atoms.counts) or not atoms.counts.sum():
                 raise DataError(Problem(origin.shown, "has no records."))
-            table, owner = repeated(asked, atoms)
-            table = without_rare(table, policy)
-            requirements = asked.requirements
-        with asked.timed("method"):
-            recoding = asked.decide(table, requirements)
+            table, owner = repeated(request, atoms)
+            table = protect_rare_values(request, table)
+        with request.timed("method"):
+            recoding = request.decide(table)
             assert isinstance(recoding, Partition)
-        with asked.timed("render"):
-            shown = generalize(table, recoding)
-            partition = merge_alike(recoding, shown)
-            shown = shown if partition is recoding else generalize(table, partition)
-            decision = _decision(asked, table, partition, shown, atoms, owner)
-            figures = measure(shown)
-            figures.spellings.update(merged_spellings(table))
-            asked.warnings += about_spellings(table)
-        with asked.timed("write"):
-            del table, owner, shown
+        with request.timed("render"):
+            classes = published_classes(table, recoding)
+            decision = _decision(request, table, classes, atoms, owner)
+            figures = note_spellings(request, measure(classes), table)
+        with request.timed("write"):
+            del table, owner, classes
             draft = database.apply(origin, target, decision)
-        with asked.timed("audit"):
+        with request.timed("audit"):
             report = audit_release(
-                counted(database, draft, target.shown), policy, method=str(asked.method["name"]), memory=asked.memory
+                counted(database, draft, target.shown),
+                policy,
+                method=str(request.method["name"]),
+                memory=request.memory,
             )
-            if report.rows != figures.rows_out:
-                what = f"gave {report.rows} records where {figures.rows_out} were expected."
-                raise DataError(Problem(origin.shown, what, "does a column compare equal what differs?"))
-            report.raise_if_failed()
-        certificate = asked.certificate(figures, report)
+        certificate = certify(request, figures, report, origin.shown, "does a column compare equal what differs?")
         database.place(draft, target, certificate)
-    return Made(certificate)
+    return Result(certificate)
 
 
-def repeated(asked: Asked, atoms: engines.Tally) -> tuple[Table, Ints]:
+def repeated(request: Request, atoms: engines.Tally) -> tuple[Table, Ints]:
     """Encode the atoms, and let each stand for all of its records; returned with the atom of each record."""
-    seen = asked.seen.policy
-    kept = {name: spec for name, spec in seen.columns.items() if name in atoms.cells.column_names}
+    view = request.view.policy
+    kept = {name: spec for name, spec in view.columns.items() if name in atoms.cells.column_names}
     encoded = encode(
-        atoms.cells, seen.model_copy(update={"columns": kept}), progress=asked.listener, unseen=asked.unseen,
-        also=asked.seen.also,
+        atoms.cells, view.model_copy(update={"columns": kept}), progress=request.listener, unknown=request.unknown,
+        also=request.view.also,
     )  # fmt: skip
     owner = np.repeat(np.arange(len(atoms.counts)), atoms.counts)
-    if asked.unseen is not None:
-        asked.unseen.records = {name: rows[owner] for name, rows in asked.unseen.records.items()}
+    if request.unknown is not None:
+        request.unknown.records = {name: rows[owner] for name, rows in request.unknown.records.items()}
     if len(owner) == len(atoms.counts):
         return replace(encoded, carried=None), owner
 
@@ -132,14 +125,12 @@ def repeated(asked: Asked, atoms: engines.Tally) -> tuple[Table, Ints]:
     ), owner
 
 
-def _decision(
-    asked: Asked, table: Table, partition: Partition, shown: Generalized, atoms: engines.Tally, owner: Ints
-) -> Decision:
+def _decision(request: Request, table: Table, shown: Generalized, atoms: engines.Tally, owner: Ints) -> Decision:
     """Say what becomes of the records: by their quasi-identifiers alone if that can be, else by their atoms."""
-    policy, counts_subjects = asked.policy, asked.requirements.counts_subjects
+    policy, counts_subjects = request.policy, request.requirements.counts_subjects
     names = [name for name in policy.released if counts_subjects or policy.columns[name].role != "subject"]
     starts = np.concatenate(([0], np.cumsum(atoms.counts)))
-    classes = partition.classes.astype(np.int64)
+    classes = shown.partition.classes.astype(np.int64)
     lowest, highest = (edge.reduceat(classes, starts[:-1]) for edge in (np.minimum, np.maximum))
     also = required_values(table, atoms.cells, starts[:-1])
     labels = class_labels(shown, names)
@@ -168,7 +159,7 @@ def _decision(
             last=last - begin,
         )
     if counts_subjects and table.subject is not None:
-        numbers = people_numbers(table.subject, shown, policy.release.subjects, asked.seed)
+        numbers = people_numbers(table.subject, shown, policy.release.subjects, request.seed)
         also[table.subject.name] = pa.array(numbers[row], pa.int64())
     return _kept(replace(plain, also=pa.table(also) if also else None))
 

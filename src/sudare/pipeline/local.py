@@ -2,116 +2,176 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from sudare import engines
+from sudare.audits import AuditReport
 from sudare.core import memory as sizes
-from sudare.engines import Place
+from sudare.engines import Place, Source
 from sudare.pipeline.checks import check_out
-from sudare.pipeline.request import Asked, Made
+from sudare.pipeline.request import Request, Result
+from sudare.pipeline.stages import certify, note_spellings, protect_rare_values
 from sudare.pipeline.support import check_database
 from sudare.pipeline.targets import FileTarget, TableTarget
 from sudare.policy import Policy
-from sudare.releases import (
-    plain_type,
-    private_folder,
-    render,
-    render_untouched,
-)
-from sudare.releases.certificate import (
-    measure,
-    merged_spellings,
-    untouched_figures,
-)
-from sudare.releases.warnings import about_spellings
-from sudare.sources.encoded_table import (
-    Data,
-    encode,
-    needs,
-    read,
-    without_rare,
-)
-from sudare.table import MEMORY, Partition, Storage, Table
+from sudare.releases import Rows, plain_type, private_folder, render, render_untouched
+from sudare.releases.certificate import Figures, measure, untouched_figures
+from sudare.sources.encoded_table import Data, encode, needs, read
+from sudare.table import MEMORY, Generalized, Partition, Recoding, Storage, Table
 
 
-def make_from_rows(asked: Asked) -> Made:
-    """Make, prove and place a release of rows that are read here, by whatever decides."""
-    checked, seen, listener, limit = asked.policy, asked.seen, asked.listener, asked.memory
-    path = asked.target if isinstance(asked.target, Path) else None
-    if path is not None:
-        check_out(path, asked.data, asked.given, checked)
-    elif asked.target is not None:
-        check_database(str(asked.method["name"]))
+def make_locally(request: Request) -> Result:
+    """Make, prove and place a release of rows that are read here."""
+    path = request.target if isinstance(request.target, Path) else None
+    check_place(request)
     with ExitStack() as undo:
         folder = undo.enter_context(private_folder(path.parent if path else None))
-        with asked.timed("read"):
-            keep = checked.release.formulas == "keep"
-            target: FileTarget | TableTarget = FileTarget(folder, path, keep_formulas=keep)
-            if isinstance(asked.target, Place):
-                database = undo.enter_context(engines.open_database(asked.target, create=True))
-                same = asked.target.shares_database(asked.origin)
-                database.check_target(asked.target, checked.released, asked.origin if same else None)
-                source, give_back = read(asked.data, checked, database=database if same else None)
-                target = TableTarget(database, asked.target, asked.origin if same else None)
-            else:
-                source, give_back = read(asked.data, checked, stream=limit is not None)
-            storage = _storage(source, seen.policy, limit, folder, seen.also)
-            # in a text file an empty field is a missing cell, so empty texts cannot be told from missing ones there
-            table = encode(
-                source, seen.policy, blanks_are_missing=target.text, storage=storage, progress=listener,
-                unseen=asked.unseen, also=seen.also,
-            )  # fmt: skip
-            if asked.makes_classes:
-                table = without_rare(table, checked)
-            requirements = asked.requirements
-        with asked.timed("method"):
-            recoding = asked.decide(table, requirements)
-        with asked.timed("render"):
-            separators = _separators(checked) if target.text else None
-            types = _typed(table, checked) if _is_text(asked.data) and not target.text else None
-            order, names = checked.release.order, checked.released
-            shown, second = None, None
-            if isinstance(recoding, Partition):
-                subjects = checked.release.subjects if requirements.counts_subjects else None
-                rows, shown = render(
-                    table, recoding, names, order=order, subjects=subjects, separators=separators, types=types,
-                    seed=asked.seed,
-                )  # fmt: skip
-            else:
-                rows, second = render_untouched(
-                    table, recoding, names, order=order, separators=separators, types=types, seed=asked.seed
-                )
-        with asked.timed("write"):
-            total = rows.count
-            recoded = () if shown is None else checked.quasi
-            target.write(rows, second, lambda done: listener("write", done, total), recoded)
-            figures = measure(shown) if shown is not None else untouched_figures(table, recoding)
-            figures.spellings.update(merged_spellings(table))
-            asked.warnings += about_spellings(table)
-            del table, recoding, rows, shown, second, source  # as large as the data, and the audit needs room
-        with asked.timed("audit"):
-            name = str(asked.method["name"])
-            report = target.audit(checked, method=name, mechanism=figures.mechanism, memory=limit and limit // 2)
-            report.raise_if_failed()
-        digest = target.second_digest()
-        if digest is not None:
-            figures.mechanism["second_sha256"] = digest
-        certificate = asked.certificate(figures, report)
-        if asked.target is not None:
-            target.place(certificate)
-            return Made(certificate)
-        assert isinstance(target, FileTarget)
-        found, apart = target.read()
-        return Made(certificate, give_back(found), None if apart is None else give_back(apart))
+        with request.timed("read"):
+            ends = open_ends(request, folder, undo)
+            table = encode_source(request, ends, folder)
+        with request.timed("method"):
+            recoding = request.decide(table)
+        with request.timed("render"):
+            rendered = render_release(request, table, recoding, text=ends.target.text)
+        with request.timed("write"):
+            write_release(request, rendered, ends.target)
+            figures = measure_release(request, table, recoding, rendered)
+            ends = ends.without_source()
+            del table, recoding, rendered  # as large as the data, and the audit needs the room
+        with request.timed("audit"):
+            report = audit_release(request, figures, ends.target)
+        return hand_over(request, figures, report, ends)
 
 
-def _storage(source: engines.Source, policy: Policy, limit: int | None, folder: Path, also: Collection[str]) -> Storage:
-    """Return where the arrays of a table are to be kept, or raise if it cannot be worked on in the memory there is."""
-    demand = needs(source, policy, also)
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Both ends of the way: the source, the target, and how rows are returned in the kind of table that was given."""
+
+    source: Source | None
+    target: FileTarget | TableTarget
+    give_back: Callable[[pa.Table], Any]
+
+    def without_source(self) -> Ends:
+        """Return the ends without the source, which may hold the whole table."""
+        return Ends(None, self.target, self.give_back)
+
+
+@dataclass(frozen=True, eq=False)
+class Rendered:
+    """The rows of a release, the second table of those that have one, and what classes show, where there are any."""
+
+    rows: Rows
+    second: Rows | None
+    classes: Generalized | None
+
+
+def check_place(request: Request) -> None:
+    """Raise if the release cannot go where it is to go."""
+    if isinstance(request.target, Path):
+        check_out(request.target, request.data, request.policy_file, request.policy)
+    elif request.target is not None:
+        check_database(str(request.method["name"]))
+
+
+def open_ends(request: Request, folder: Path, undo: ExitStack) -> Ends:
+    """Open the source and the target; both may be in one database, and then share its transaction."""
+    policy, place = request.policy, request.target
+    if not isinstance(place, Place):
+        source, give_back = read(request.data, policy, stream=request.memory is not None)
+        path = place if isinstance(place, Path) else None
+        return Ends(source, FileTarget(folder, path, keep_formulas=policy.release.formulas == "keep"), give_back)
+    database = undo.enter_context(engines.open_database(place, create=True))
+    origin = request.origin if place.shares_database(request.origin) else None
+    database.check_target(place, policy.released, origin)
+    source, give_back = read(request.data, policy, database=None if origin is None else database)
+    return Ends(source, TableTarget(database, place, origin), give_back)
+
+
+def encode_source(request: Request, ends: Ends, folder: Path) -> Table:
+    """Read the source into codes, as the method needs them."""
+    assert ends.source is not None
+    view = request.view
+    table = encode(
+        ends.source,
+        view.policy,
+        # in a text file an empty field is a missing cell, so empty texts cannot be told from missing ones there
+        blanks_are_missing=ends.target.text,
+        storage=_storage(request, ends.source, folder),
+        progress=request.listener,
+        unknown=request.unknown,
+        also=view.also,
+    )
+    return protect_rare_values(request, table)
+
+
+def render_release(request: Request, table: Table, recoding: Recoding, *, text: bool) -> Rendered:
+    """Return the rows that the decision makes of the table; nothing is made before it is written."""
+    policy = request.policy
+    separators = _separators(policy) if text else None
+    types = _typed(table, policy) if _is_text(request.data) and not text else None
+    order, names = policy.release.order, policy.released
+    if not isinstance(recoding, Partition):
+        rows, second = render_untouched(
+            table, recoding, names, order=order, separators=separators, types=types, seed=request.seed
+        )
+        return Rendered(rows, second, None)
+    subjects = policy.release.subjects if request.requirements.counts_subjects else None
+    rows, classes = render(
+        table, recoding, names, order=order, subjects=subjects, separators=separators, types=types, seed=request.seed
+    )
+    return Rendered(rows, None, classes)
+
+
+def write_release(request: Request, rendered: Rendered, target: FileTarget | TableTarget) -> None:
+    """Write the rows under a name that nobody looks for."""
+    total = rendered.rows.count
+    recoded = () if rendered.classes is None else request.policy.quasi
+    target.write(rendered.rows, rendered.second, lambda done: request.listener("write", done, total), recoded)
+
+
+def measure_release(request: Request, table: Table, recoding: Recoding, rendered: Rendered) -> Figures:
+    """Return the figures of the certificate."""
+    classes = rendered.classes
+    figures = measure(classes) if classes is not None else untouched_figures(table, recoding)
+    return note_spellings(request, figures, table)
+
+
+def audit_release(request: Request, figures: Figures, target: FileTarget | TableTarget) -> AuditReport:
+    """Have the audit prove what was written, or raise if it fails."""
+    report = target.audit(
+        request.policy,
+        method=str(request.method["name"]),
+        mechanism=figures.mechanism,
+        memory=request.memory and request.memory // 2,
+    )
+    report.raise_if_failed()
+    return report
+
+
+def hand_over(request: Request, figures: Figures, report: AuditReport, ends: Ends) -> Result:
+    """Put the release in its place with its certificate, or return its rows."""
+    target = ends.target
+    digest = target.second_digest()
+    if digest is not None:
+        figures.mechanism["second_sha256"] = digest
+    certificate = certify(request, figures, report, "the release", "did the file change while it was written?")
+    if request.target is not None:
+        target.place(certificate)
+        return Result(certificate)
+    assert isinstance(target, FileTarget)
+    rows, second = target.read()
+    return Result(certificate, ends.give_back(rows), None if second is None else ends.give_back(second))
+
+
+def _storage(request: Request, source: Source, folder: Path) -> Storage:
+    """Return where the arrays of a table are kept, or raise if it cannot be worked on in the memory there is."""
+    demand, limit = needs(source, request.view.policy, request.view.also), request.memory
     if limit is None:
         sizes.check_fits(demand, sizes.available())
         return MEMORY

@@ -1,84 +1,138 @@
-"""What is asked for when a release is to be made, and what comes back."""
+"""A request for a release, and its result."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sudare import engines
 from sudare.audits import AuditReport
-from sudare.core.progress import Listener
+from sudare.core import memory as sizes
+from sudare.core.errors import ParameterError, Problem, did_you_mean
+from sudare.core.progress import Listener, silent
 from sudare.core.randomness import Entropy
 from sudare.engines import Place, Remote, file_kind
 from sudare.models import MODELS, Requirements
-from sudare.pipeline.checks import Seen
+from sudare.pipeline.checks import PolicyView
+from sudare.pipeline.deciders import Decider
 from sudare.policy import Policy, Role
 from sudare.releases.certificate import Figures, make_certificate
-from sudare.releases.signatures import Signer
+from sudare.releases.signatures import Signer, load_signer
 from sudare.releases.warnings import TIGHT, ReleaseWarning
-from sudare.sources.encoded_table import Data, Unseen
+from sudare.sources.encoded_table import Data, UnknownValues, check_source
 from sudare.table import Recoding, Table
 
 ROLES: tuple[Role, ...] = ("quasi", "sensitive", "insensitive", "subject", "identifier")
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
-    """A release that was made: its certificate, and its rows (and second table) if they went nowhere else."""
+class Result:
+    """A finished release: its certificate, and its rows (and second table) if they were not written elsewhere."""
 
     certificate: dict[str, Any]
     data: Any = None
     second: Any = None
 
 
-@dataclass(eq=False)
-class Asked:
-    """A release that is to be made: of what, under which policy, by which decision, and where it is to go.
+@dataclass(kw_only=True, eq=False)
+class Request:
+    """A request for a release: of which data, under which policy, by whose decision, and where it is to go.
 
-    ``given`` is what the policy came from. ``seen`` is the policy as the method sees it, where that is another:
-    quasi-identifiers may be carried along as they are, or encoded otherwise. ``target`` is a file, a table of a
-    database, a folder that Spark reaches, or None for rows that come back in the kind of table that was given.
-    ``origin`` is the table of a database that the data are, if they are one. ``spark`` says that it is to be made on
-    Spark, at ``master`` if a session is begun.
+    ``policy_file`` is where the policy came from. ``target`` is a file, a table of a database, a folder that Spark
+    reaches, or None for rows that come back in the kind of table that was given. ``origin`` is the database table that
+    the data are, if they are one. ``spark`` says that Spark does the work, at ``master`` if a session has to begin.
+    ``warnings`` are those that the certificate shows besides what the audit finds.
     """
 
     data: Data = field(repr=False)  # an address may have a password in it
-    given: Any
     policy: Policy
-    method: Mapping[str, Any]
-    decide: Callable[[Table, Requirements], Recoding]
-    target: Path | Place | Remote | None
-    origin: Place | None
-    seen: Seen
-    seed: int | None
-    memory: int | None
-    listener: Listener
-    unseen: Unseen | None = None
-    makes_classes: bool = True
+    decider: Decider
+    policy_file: Any = None
+    target: Path | Place | Remote | None = None
+    origin: Place | None = None
+    seed: int | None = None
+    memory: int | None = None
+    listener: Listener = silent
     spark: bool = False
     master: str | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
     signer: Signer | None = None
-    """Whose key signs the certificate."""
+    seconds: dict[str, float] = field(default_factory=dict)
     warnings: list[ReleaseWarning] = field(default_factory=list)
-    """What the certificate is to warn of, besides what the audit finds."""
+
+    @classmethod
+    def of(
+        cls,
+        data: Data,
+        policy: Policy,
+        decider: Decider,
+        *,
+        out: str | Path | None,
+        memory: int | str | None = None,
+        engine: str | None = None,
+        sign: str | Path | None = None,
+        **rest: Any,
+    ) -> Request:
+        """Return a request from what a user gives, or raise if some of it cannot be."""
+        limit = None if memory is None else sizes.parse_size(memory)
+        check_seed(rest.get("seed"))
+        signer = None if sign is None else load_signer(Path(sign))
+        spark = runs_on_spark(data, engine)
+        check_source(data, policy, spark=spark)
+        origin, table = ((spark and engines.find_remote(each)) or engines.find_place(each) for each in (data, out))
+        return cls(
+            data=str(data) if isinstance(data, Path) and spark else data,
+            policy=policy,
+            decider=decider,
+            target=table or (Path(out) if out is not None else None),
+            origin=origin if isinstance(origin, Place) else None,
+            memory=limit,
+            spark=spark,
+            signer=signer,
+            **rest,
+        )
+
+    @property
+    def method(self) -> Mapping[str, Any]:
+        """The method and its options, as the certificate names them."""
+        return self.decider.described
+
+    @property
+    def makes_classes(self) -> bool:
+        """Whether records become equivalence classes."""
+        return self.decider.makes_classes
+
+    @property
+    def unknown(self) -> UnknownValues | None:
+        """Where values are recorded that a plan does not know."""
+        return self.decider.unknown
+
+    @cached_property
+    def view(self) -> PolicyView:
+        """The policy as the method reads it."""
+        return self.decider.view(self.policy)
+
+    @cached_property
+    def requirements(self) -> Requirements:
+        """What the release has to keep."""
+        return requirements_of(self.policy)
+
+    def decide(self, table: Table) -> Recoding:
+        """Return what becomes of the records of a table."""
+        return self.decider.decide(table, self.requirements, self.listener)
 
     @property
     def shows_rare(self) -> bool:
         """Whether ranges and sets may name values that few hold."""
         return self.makes_classes and self.policy.release.ranges == "tight"
 
-    @property
-    def requirements(self) -> Requirements:
-        """What the release has to keep."""
-        return requirements_of(self.policy)
-
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Tell the listener of a stage, and note how long it takes."""
+        """Report a stage to the listener, and record how long it takes."""
         self.listener(stage, 0, 0)
         started = time.perf_counter()
         yield
@@ -95,14 +149,14 @@ class Asked:
             seconds=self.seconds,
             policy_sha256=self.policy.sha256,
             randomness=Entropy(self.seed).source,
-            warnings=[*self.warnings, *_of_the_method(self), *([TIGHT] if self.shows_rare else [])],
+            warnings=[*self.warnings, *_minimality(self), *([TIGHT] if self.shows_rare else [])],
             about=self.policy.about.model_dump(exclude_none=True),
             source=self._source(),
         )
         return certificate if self.signer is None else self.signer.sign(certificate)
 
     def _source(self) -> str:
-        """Say what kind of source there was: no name, no path and no digest of it, which could be guessed from."""
+        """Return the kind of the source: no name, no path and no digest of it, which could be guessed from."""
         if self.spark:
             return "Spark"
         if self.origin is not None:
@@ -112,10 +166,10 @@ class Asked:
         return "table in memory"
 
 
-def _of_the_method(asked: Asked) -> list[ReleaseWarning]:
-    """Return what knowing the method may tell beyond what classes show (see :mod:`sudare.methods.topdown.blind`)."""
-    columns = asked.requirements.columns
-    if not asked.makes_classes or not columns or asked.method.get("sensitive") == "blind":
+def _minimality(request: Request) -> list[ReleaseWarning]:
+    """Warn if knowing the method may reveal more than the classes show (see :mod:`sudare.methods.topdown.blind`)."""
+    columns = request.requirements.columns
+    if not request.makes_classes or not columns or request.method.get("sensitive") == "blind":
         return []
     named = " and ".join(f"'{name}'" for name in columns)
     text = (
@@ -124,6 +178,20 @@ def _of_the_method(asked: Asked) -> list[ReleaseWarning]:
         "The policy can prevent that: method: {name: top-down, sensitive: blind}."
     )
     return [ReleaseWarning("minimality", text, columns)]
+
+
+def check_seed(seed: Any) -> None:
+    """Raise if this is no seed."""
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
+        raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
+
+
+def runs_on_spark(data: Data, engine: str | None) -> bool:
+    """Return whether Spark does the work: it was asked for, or the data are there."""
+    if engine not in (None, "spark"):
+        near = did_you_mean(engine, ["spark"])
+        raise ParameterError(Problem("engine", f"got {engine!r}. Allowed: spark, or none.", near))
+    return engine == "spark" or engines.is_spark(data)
 
 
 def requirements_of(policy: Policy) -> Requirements:

@@ -26,7 +26,7 @@ from sudare.releases.spans import (
     spans_by_class,
 )
 from sudare.releases.unchanged_columns import carried_columns
-from sudare.table import Column, Cover, Generalized, ItemSets, Partition, SetCover, Table, generalize, merge_alike
+from sudare.table import Column, Cover, Generalized, ItemSets, Partition, SetCover, Table, published_classes
 
 BLOCK = 1 << 20
 """The rows of a block, which becomes a row group of a Parquet file."""
@@ -98,7 +98,7 @@ def render(
     link a person's records, by the subject's codes, where other rows than these show them, too.
     """
     entropy = Entropy(seed)
-    shown = as_shown(table, partition)
+    shown = published_classes(table, partition)
     partition = shown.partition
     makers: list[Maker] = []
     for name, cover in shown.covers.items():
@@ -132,13 +132,6 @@ def render(
     kinds = {name: kind for maker in makers for name, kind in maker.types.items()}
     schema = pa.schema([(name, kinds[name]) for name in columns if name in kinds])
     return Rows(schema, int(shown.start[-1]), makers, spans), shown
-
-
-def as_shown(table: Table, partition: Partition) -> Generalized:
-    """Return what a decision shows: its classes covered, and those that look alike as one."""
-    shown = generalize(table, partition)
-    merged = merge_alike(partition, shown)
-    return shown if merged is partition else generalize(table, merged)
 
 
 class Labels:

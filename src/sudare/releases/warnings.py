@@ -1,7 +1,7 @@
 """What a release does not promise, and its reader should know: the ``warnings`` of a certificate.
 
 A warning breaks no promise, so that the release is handed over all the same. The audit finds those that follow from the
-rows (see :mod:`sudare.audits.uniqueness`). Whoever makes a release adds others to ``Asked.warnings``, one line each::
+rows (see :mod:`sudare.audits.uniqueness`). Whoever makes a release adds others to ``Request.warnings``, one line each::
 
     asked.warnings.append(ReleaseWarning("tight-ranges", "Ranges end at values of single records."))
 

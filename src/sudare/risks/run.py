@@ -45,7 +45,7 @@ from sudare.risks.released_columns import (
 )
 from sudare.sources.encoded_table import (
     Data,
-    Unseen,
+    UnknownValues,
     encode,
     read,
     without_rare,
@@ -91,8 +91,8 @@ def risk_of(
     targets = [name for name in targets if name not in known]
     asking = _knowing(policy, known)
     # records with values that a hierarchy lacks were left out, where the policy says so
-    unseen = Unseen() if policy.suppression.unseen == "suppress" else None
-    asked: dict[str, Any] = {"blanks_are_missing": text, "progress": listener, "also": targets, "unseen": unseen}
+    unknown = UnknownValues() if policy.suppression.unseen == "suppress" else None
+    asked: dict[str, Any] = {"blanks_are_missing": text, "progress": listener, "also": targets, "unseen": unknown}
     if population is None:
         table, others = encode(source, asking, **asked), None
     else:

@@ -124,13 +124,13 @@ def encode(
     blanks_are_missing: bool = False,
     storage: Storage = MEMORY,
     progress: Listener = silent,
-    unseen: Unseen | None = None,
+    unknown: UnknownValues | None = None,
     target: str | None = None,
     also: Collection[str] = (),
 ) -> Table:
     """Encode a table as the policy describes it; what is wrong with any of its columns is said at once.
 
-    Values that a hierarchy lacks are wrong, too, unless there is an ``unseen`` to note them in: they are then missing.
+    Values that a hierarchy lacks are wrong, too, unless there is an ``unknown`` to note them in: they are then missing.
     ``target`` is the class to predict, if it is not what the policy's method names. ``also`` are columns that are to be
     encoded although no requirement reads them: sensitive ones, and ones that leave as they came.
     """
@@ -174,7 +174,7 @@ def encode(
             rows += len(batch)
             progress("read", rows, source.rows or 0)
         ends = {
-            name: workers.submit(attempt, name, partial(_finished, each, policy.columns[name], policy, unseen))
+            name: workers.submit(attempt, name, partial(_finished, each, policy.columns[name], policy, unknown))
             for name, each in encoders.items()
         }
         encoded = {name: end.result() for name, end in ends.items()}
@@ -301,14 +301,14 @@ def encoder(
 
 
 def _finished(
-    each: ColumnEncoder | ItemsEncoder, spec: ColumnSpec, policy: Policy, unseen: Unseen | None
+    each: ColumnEncoder | ItemsEncoder, spec: ColumnSpec, policy: Policy, unknown: UnknownValues | None
 ) -> Column | ItemSets:
     """Return an encoded column, with a taxonomy over its values or items if the policy gives it a hierarchy."""
     column = each.finish()
     if spec.hierarchy is None or (spec.role == "sensitive" and not _measured_by_tree(column.name, policy)):
         return column
-    if unseen is not None and isinstance(column, Column) and spec.role == "quasi":
-        column = unseen.noted(column, spec, policy.folder)
+    if unknown is not None and isinstance(column, Column) and spec.role == "quasi":
+        column = unknown.noted(column, spec, policy.folder)
     values = as_in_tree(column, spec, policy.folder)
     tree = hierarchies.build(spec.hierarchy, values, folder=policy.folder, column=column.name)
     order, taxonomy = tree.taxonomy(values, column.missing)
@@ -337,7 +337,7 @@ def as_in_tree(column: Column | ItemSets, spec: ColumnSpec, folder: Path) -> pa.
 
 
 @dataclass
-class Unseen:
+class UnknownValues:
     """Values that the hierarchies of a plan do not have: how many there are of each column, and in which records."""
 
     values: dict[str, int] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from sudare.table.covers import (
     SetCover,
     generalize,
     merge_alike,
+    published_classes,
 )
 from sudare.table.encode import encode_column, encode_items, encode_like, looks_numeric, plain_numbers
 from sudare.table.levels import cut_at, height
@@ -51,5 +52,6 @@ __all__ = [
     "looks_numeric",
     "merge_alike",
     "plain_numbers",
+    "published_classes",
     "smallest",
 ]

@@ -516,3 +516,10 @@ def merge_alike(partition: Partition, shown: Generalized) -> Partition:
     classes = np.where(partition.classes >= 0, merged[partition.classes], SUPPRESSED)
     alone = not np.any(merged[:-1] == merged[-1])  # by first appearance: what stands alone at the end stays at the end
     return replace(partition, classes=classes, count=count, masked=partition.masked and alone)
+
+
+def published_classes(table: Table, partition: Partition) -> Generalized:
+    """Return what a decision shows: its classes covered, and those that look alike as one."""
+    shown = generalize(table, partition)
+    merged = merge_alike(partition, shown)
+    return shown if merged is partition else generalize(table, merged)

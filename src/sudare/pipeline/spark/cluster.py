@@ -50,9 +50,10 @@ from sudare.methods.topdown.distributed.distributed_frame import (
 )
 from sudare.metrics.partial_sums import Sums, losses
 from sudare.pipeline.database import repeated
-from sudare.pipeline.request import Asked, Made
+from sudare.pipeline.request import Request, Result
 from sudare.pipeline.spark.cluster_targets import FolderTarget, target_of
-from sudare.pipeline.spark.decisions import (
+from sudare.pipeline.spark.distributed_audit import prove
+from sudare.pipeline.spark.distribution import (
     BUNDLE,
     Classes,
     CodesOf,
@@ -64,7 +65,6 @@ from sudare.pipeline.spark.decisions import (
     Wanted,
     wanted,
 )
-from sudare.pipeline.spark.distributed_audit import prove
 from sudare.pipeline.spark.shards import (
     SHARD,
     Book,
@@ -74,24 +74,22 @@ from sudare.pipeline.spark.shards import (
     make_book,
     merged_words,
 )
+from sudare.pipeline.stages import note_spellings, protect_rare_values
 from sudare.pipeline.support import check_spark
 from sudare.releases import class_labels, write_batches
 from sudare.releases.certificate import (
     Figures,
     added_up,
     measure,
-    merged_spellings,
     resized,
     untouched_figures,
 )
-from sudare.releases.warnings import about_spellings
 from sudare.sources.encoded_table import (
     holds_sets,
     looked_at,
     rarity,
-    without_rare,
 )
-from sudare.table import Partition, Perturbation, Table, generalize, merge_alike, smallest
+from sudare.table import Partition, Perturbation, Table, published_classes, smallest
 from sudare.table.rare_values import (
     Counts,
     Holders,
@@ -107,40 +105,38 @@ MOST_ATOMS = 4_000_000
 """The different combinations of values that a global recoding decides on: they come to the driver."""
 
 
-def make_on_spark(asked: Asked) -> Made:
+def make_on_spark(request: Request) -> Result:
     """Make, prove and place a release on Spark."""
-    refuse(asked)
-    policy = asked.policy
+    refuse(request)
+    policy = request.policy
     with ExitStack() as undo:
-        spark = undo.enter_context(Spark.of(asked.data, asked.master))
-        target = undo.enter_context(target_of(asked, spark))
-        with asked.timed("read"):
-            spread = _read(asked, spark)
-        with asked.timed("method"):
-            decision, told = _decide(asked, spread)
-        with asked.timed("render"):
+        spark = undo.enter_context(Spark.of(request.data, request.master))
+        target = undo.enter_context(target_of(request, spark))
+        with request.timed("read"):
+            spread = _read(request, spark)
+        with request.timed("method"):
+            decision, told = _decide(request, spread)
+        with request.timed("render"):
             count = decision.bundles
-            keys = [keys_for(count)[place] for place in Entropy(asked.seed).permutation(count)]
+            keys = [keys_for(count)[place] for place in Entropy(request.seed).permutation(count)]
             sent = spark.parcels(spread.shards, None, _Sending(spread.book, decision, tuple(keys)))
             schema = decision.schema(spread.book.table)
             in_files = isinstance(target, FolderTarget)
             make: Callable[[Iterator[Parcel]], Iterator[Parcel]] = _Making(spread.book, decision)
             if isinstance(target, FolderTarget):
-                numbers = Entropy(asked.seed).permutation(count).tolist()
+                numbers = Entropy(request.seed).permutation(count).tolist()
                 make = _Writing(make, _plain(schema), target.begin(), tuple(numbers))
             made = spark.parcels(spark.deal(sent, count), None, make, keep=not in_files)
             heads = [told for head in spark.heads(made) for told in pickle.loads(head)]
             spark.forget(spread.shards)
-        with asked.timed("write"):
+        with request.timed("write"):
             written = target.write(None if in_files else spark.rows(made, schema, _showing))
             spark.forget(made)
-        figures = told(heads)
-        figures.spellings.update(merged_spellings(spread.book.table))
-        asked.warnings += about_spellings(spread.book.table)
-        with asked.timed("audit"):
+        figures = note_spellings(request, told(heads), spread.book.table)
+        with request.timed("audit"):
             proven = prove(
-                spark, written, target.where, policy, told=ToldOf(method=str(asked.method["name"])),
-                mechanism=figures.mechanism, say=lambda step: asked.listener(step, 0, 0),
+                spark, written, target.where, policy, told=ToldOf(method=str(request.method["name"])),
+                mechanism=figures.mechanism, say=lambda step: request.listener(step, 0, 0),
             )  # fmt: skip
             proven.report.raise_if_failed()
             if proven.report.rows != figures.rows_out:
@@ -155,25 +151,25 @@ def make_on_spark(asked: Asked) -> Made:
                 raise UnsupportedError(Problem("release.subjects", what, hint))
             # parts of one class may have been made apart: how large classes are shows in the release
             figures = resized(figures, proven.classes, proven.squares)
-        certificate = asked.certificate(figures, proven.report)
-        return Made(certificate, target.place(certificate))
+        certificate = request.certificate(figures, proven.report)
+        return Result(certificate, target.place(certificate))
 
 
-def refuse(asked: Asked) -> None:
+def refuse(request: Request) -> None:
     """Raise if a method or an order of rows cannot be had on Spark."""
-    name = str(asked.method["name"])
+    name = str(request.method["name"])
     check_spark(name)
-    if asked.origin is not None:
+    if request.origin is not None:
         what = "Spark reads Parquet and its own tables here, not databases."
-        raise UnsupportedError(Problem(asked.origin.shown, what, "leave the engine out: the database does the work."))
-    if name in DRAWING and asked.target is None:
+        raise UnsupportedError(Problem(request.origin.shown, what, "leave the engine out: the database does the work."))
+    if name in DRAWING and request.target is None:
         # what Spark loses of a table in memory it makes again, and then draws again: whoever sees both knows more
         what = f"values that {name} draws have to be written down, and a DataFrame may be made more than once."
         raise UnsupportedError(what, hint="name a Parquet folder or a table with out=...")
-    if asked.policy.release.order == "keep":
+    if request.policy.release.order == "keep":
         what = "rows have no order of their own on Spark, so that it cannot be kept."
         raise UnsupportedError(Problem("release.order", what, "leave it out, or run on one machine."))
-    together = [key for key in ("strata", "never", "joint") if asked.method.get(key)]
+    together = [key for key in ("strata", "never", "joint") if request.method.get(key)]
     if name == "pram" and together:
         what = f"pram with {together[0]} does not run on Spark: it looks at combinations of values of the whole table."
         raise UnsupportedError(what, hint="leave it out, or run on one machine.")
@@ -198,10 +194,10 @@ class _Spread:
         return self.spark.gather(self.shards, _Asking(self.book, function, merge))
 
 
-def _read(asked: Asked, spark: Spark) -> _Spread:
-    policy, seen = asked.policy, asked.seen.policy
-    frame = spark.open(asked.data)
-    where = "the table" if not isinstance(asked.data, str) else str(asked.data)
+def _read(request: Request, spark: Spark) -> _Spread:
+    policy, view = request.policy, request.view.policy
+    frame = spark.open(request.data)
+    where = "the table" if not isinstance(request.data, str) else str(request.data)
     schema = spark.schema(frame, where)
     engines.check_columns(where, policy.columns, schema.names)
     odd = (schema.metadata or {}).get(b"odd", b"").decode().split("\0")
@@ -210,26 +206,26 @@ def _read(asked: Asked, spark: Spark) -> _Spread:
         what = "is of a type of Spark that a release cannot show."
         raise DataError([Problem(f"column '{name}'", what, "leave it out, or convert it.") for name in unfit])
     # who records are about matters if people are counted, or if what is drawn depends on it
-    unasked = seen.named("subject") if asked.makes_classes and not policy.counts_subjects else []
-    encoded = [name for name in looked_at(seen, asked.seen.also) if name not in unasked]
+    unasked = view.named("subject") if request.makes_classes and not policy.counts_subjects else []
+    encoded = [name for name in looked_at(view, request.view.also) if name not in unasked]
     sets = {
-        name: seen.columns[name].separator
+        name: view.columns[name].separator
         for name in encoded
-        if holds_sets(seen.columns[name], schema.field(name).type)
+        if holds_sets(view.columns[name], schema.field(name).type)
     }
-    carried = tuple(n for n, spec in seen.columns.items() if spec.role in ("sensitive", "insensitive"))
+    carried = tuple(n for n, spec in view.columns.items() if spec.role in ("sensitive", "insensitive"))
     names = tuple(dict.fromkeys([*encoded, *carried]))
-    missing = tuple(text for text in seen.source.missing if text)
+    missing = tuple(text for text in view.source.missing if text)
     cutting = Cutting(names, tuple(name for name in encoded if name not in sets), sets, carried, missing, SHARD)
     wrong = [
-        Problem(f"column '{name}'", f"holds lists, which are not {seen.columns[name].kind}.", "say kind: items.")
+        Problem(f"column '{name}'", f"holds lists, which are not {view.columns[name].kind}.", "say kind: items.")
         for name in sets
-        if seen.columns[name].kind in ("numeric", "categorical")
+        if view.columns[name].kind in ("numeric", "categorical")
     ]
     wrong += [
-        Problem(f"columns.{name}", f"an item set cannot be {seen.columns[name].role}.")
+        Problem(f"columns.{name}", f"an item set cannot be {view.columns[name].role}.")
         for name in sets
-        if seen.columns[name].role != "quasi"
+        if view.columns[name].role != "quasi"
     ]
     if wrong:
         raise DataError(wrong)
@@ -239,15 +235,15 @@ def _read(asked: Asked, spark: Spark) -> _Spread:
     if not rows:
         raise DataError(Problem(where, "has no records."))
     kinds = pa.schema([schema.field(name) for name in carried])
-    book = make_book(words, seen, kinds, sets=sets, unseen=asked.unseen, also=asked.seen.also)
-    known = frozenset(pickle.loads(head)[2] for head in heads) if asked.method["name"] in DRAWING else frozenset()
+    book = make_book(words, view, kinds, sets=sets, unknown=request.unknown, also=request.view.also)
+    known = frozenset(pickle.loads(head)[2] for head in heads) if request.method["name"] in DRAWING else frozenset()
     spread = _Spread(spark, shards, book, rows, histograms(book, words), known)
-    return _without_rare(asked, spread) if asked.makes_classes else spread
+    return _without_rare(request, spread) if request.makes_classes else spread
 
 
-def _without_rare(asked: Asked, spread: _Spread) -> _Spread:
+def _without_rare(request: Request, spread: _Spread) -> _Spread:
     """Let rare values show as the policy says; how many hold each is counted where they are."""
-    policy, book = asked.policy, spread.book
+    policy, book = request.policy, spread.book
     rule = rarity(policy)
     if rule is None:
         return spread
@@ -277,33 +273,33 @@ def _without_rare(asked: Asked, spread: _Spread) -> _Spread:
 Told = Callable[[list[Any]], Figures]
 
 
-def _decide(asked: Asked, spread: _Spread) -> tuple[Decision, Told]:
+def _decide(request: Request, spread: _Spread) -> tuple[Decision, Told]:
     """Return what is to become of the rows, and how figures follow from what bundles tell."""
-    requirements, name = asked.requirements, str(asked.method["name"])
+    requirements, name = request.requirements, str(request.method["name"])
     subject = spread.book.table.subject
     people = 0 if subject is None else subject.size
-    show = wanted(asked.policy, requirements.counts_subjects, asked.seed, people)
+    show = wanted(request.policy, requirements.counts_subjects, request.seed, people)
     if name in DRAWING:
-        return _drawn(asked, spread, show)
-    if name in SPLITTING and not asked.method.get("applied"):
-        return _split(asked, spread, show)
-    return _everywhere(asked, spread, show)
+        return _drawn(request, spread, show)
+    if name in SPLITTING and not request.method.get("applied"):
+        return _split(request, spread, show)
+    return _everywhere(request, spread, show)
 
 
-def _split(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+def _split(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
     """Plan a method of local recoding."""
     table, frequencies = spread.book.table, spread.frequencies
     totals = {name: frequencies[name] for name in table.sensitive}
     people = 0 if table.subject is None else int(np.count_nonzero(frequencies[table.subject.name]))
-    options = {key: value for key, value in asked.method.items() if key != "name"}
-    own = [name for name in table.sets if not asked.requirements.free(name)]
-    METHODS[str(asked.method["name"])].check_table(options, bool(own))
-    plan = SPLITTING[str(asked.method["name"])](
+    options = {key: value for key, value in request.method.items() if key != "name"}
+    own = [name for name in table.sets if not request.requirements.free(name)]
+    METHODS[str(request.method["name"])].check_table(options, bool(own))
+    plan = SPLITTING[str(request.method["name"])](
         Shape(table, spread.rows, totals, people),
-        asked.requirements,
+        request.requirements,
         lambda task: spread.gather(task, task.merge),
         most=BUNDLE,
-        progress=asked.listener,
+        progress=request.listener,
         **options,
     )
     of_part = plan.bundles(BUNDLE)
@@ -319,31 +315,30 @@ def _split(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]
     return Classes(plan, of_part, count, {name: frequencies[name] for name in table.single}, show), told
 
 
-def _everywhere(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+def _everywhere(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
     """Decide on atoms, for methods that decide alike everywhere."""
     book = spread.book
     if book.table.sets:
-        what = f"{asked.method['name']} does not generalize item sets."
+        what = f"{request.method['name']} does not generalize item sets."
         raise UnsupportedError(what, hint="use top-down, or leave the column out.")
     atoms = _atoms(spread)
-    table, owner = repeated(asked, atoms)
-    table = without_rare(table, asked.policy)
-    recoding = asked.decide(table, asked.requirements)
+    table, owner = repeated(request, atoms)
+    table = protect_rare_values(request, table)
+    recoding = request.decide(table)
     assert isinstance(recoding, Partition)
-    shown = generalize(table, recoding)
-    partition = merge_alike(recoding, shown)
-    shown = shown if partition is recoding else generalize(table, partition)
+    shown = published_classes(table, recoding)
+    partition = shown.partition
     starts = np.concatenate(([0], np.cumsum(atoms.counts)))[:-1]
     classes = partition.classes.astype(np.int64)
     lowest, highest = (edge.reduceat(classes, starts) for edge in (np.minimum, np.maximum))
     if (lowest != highest).any():
-        what = f"{asked.method['name']} parts records that agree in everything, which does not run on Spark."
+        what = f"{request.method['name']} parts records that agree in everything, which does not run on Spark."
         raise UnsupportedError(what, hint="use top-down.")
     names = tuple(table.single)
     single = [table.single[name] for name in names]
     lookup = Lookup.of([column.codes[starts] for column in single], [column.size for column in single], lowest)
     sizes = partition.sizes
-    order = Entropy(asked.seed).permutation(partition.count)
+    order = Entropy(request.seed).permutation(partition.count)
     of_class = np.empty(partition.count, np.int32)
     of_class[order] = np.maximum(np.cumsum(sizes[order]) - 1, 0) // BUNDLE
     figures = measure(shown)
@@ -389,13 +384,11 @@ def _added(counted: pa.Table) -> pa.Table:
     return counted.group_by(keys).aggregate([("n", "sum")]).rename_columns([*keys, "n"])
 
 
-def _drawn(asked: Asked, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+def _drawn(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
     """Fix the mechanism by which values are drawn, from how often each occurs."""
     table = _as_counted(spread)
     # whether sets of several records are one draw shows where these come together
-    recoding = asked.decide(
-        replace(table, subject=None) if asked.method["name"] == "dummies" else table, asked.requirements
-    )
+    recoding = request.decide(replace(table, subject=None) if request.method["name"] == "dummies" else table)
     assert isinstance(recoding, Perturbation)
     told = recoding.facts["columns"]
     draws: dict[str, SetsOf | CodesOf] = {}

@@ -1,4 +1,4 @@
-"""Where a release goes that Spark makes: a folder of Parquet files, a table, or a DataFrame for whoever asked."""
+"""Where a release goes that Spark makes: a folder of Parquet files, a table, or a DataFrame for whoever request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sudare.engines.spark.spark import (
     is_spark,
 )
 from sudare.engines.spark.spark_folders import Folders
-from sudare.pipeline.request import Asked
+from sudare.pipeline.request import Request
 from sudare.releases import (
     PAPER,
     certificate_path,
@@ -42,7 +42,7 @@ class SparkTarget(Protocol):
         """Make the rows where nobody looks for them; return them as they are read back."""
 
     def place(self, certificate: Mapping[str, Any]) -> Any:
-        """Put them in their place, with the certificate; return them if they go to whoever asked."""
+        """Put them in their place, with the certificate; return them if they go to whoever request."""
 
 
 class FolderTarget:
@@ -177,14 +177,14 @@ class FrameTarget:
 
 
 @contextmanager
-def target_of(asked: Asked, spark: Spark) -> Iterator[SparkTarget]:
+def target_of(request: Request, spark: Spark) -> Iterator[SparkTarget]:
     """Give where a release is to go; nothing is left of it on any way out but the last."""
-    out = asked.target
+    out = request.target
     if isinstance(out, Place):
         what = "Spark does not write to a database here."
         raise UnsupportedError(Problem(out.shown, what, "write to a Parquet folder, or leave the engine out."))
     if out is None:
-        if not is_spark(asked.data):
+        if not is_spark(request.data):
             raise TargetError(Problem("out", "a release of a file or a table needs a place.", "say out."))
         target = FrameTarget(spark)
         try:
@@ -194,7 +194,7 @@ def target_of(asked: Asked, spark: Spark) -> Iterator[SparkTarget]:
         return
     if isinstance(out, Remote):
         _check_parquet(out.shown.rstrip("/"))
-        if asked.data == out.address:
+        if request.data == out.address:
             raise TargetError(Problem(out.shown, "is the source itself.", "choose another name for the release."))
         remote = RemoteTarget(spark, out)
         try:
@@ -209,7 +209,7 @@ def target_of(asked: Asked, spark: Spark) -> Iterator[SparkTarget]:
         finally:
             table.drop()
         return
-    _check_out(out, asked.data)
+    _check_out(out, request.data)
     with private_folder(out.parent) as folder:
         yield FolderTarget(spark, out, folder)
 

@@ -26,7 +26,7 @@ from sudare.core.errors import (
 from sudare.engines.invalid_cells import check_cells
 from sudare.engines.spark.spark import Parcel
 from sudare.policy import Policy
-from sudare.sources.encoded_table import Unseen, encode
+from sudare.sources.encoded_table import UnknownValues, encode
 from sudare.table import Column, ItemSets, Table
 from sudare.table.encode import ItemsEncoder
 from sudare.table.encode_cells import Cells
@@ -295,7 +295,7 @@ def make_book(
     carried: pa.Schema,
     *,
     sets: Collection[str] = (),
-    unseen: Unseen | None = None,
+    unknown: UnknownValues | None = None,
     also: Collection[str] = (),
 ) -> Book:
     """Encode the different cells of all columns as the policy describes them."""
@@ -304,7 +304,7 @@ def make_book(
     kept = {name: spec for name, spec in policy.columns.items() if name in words}
     # items of sets stand in lists of one here, whatever they came in
     seen = policy.model_copy(update={"columns": kept})
-    table = encode(pa.table(given), seen, unseen=unseen, also=also)
+    table = encode(pa.table(given), seen, unknown=unknown, also=also)
     raw, code, spelled = {}, {}, dict[str, Column]()
     for name, column in _columns(table).items():
         each = words[name]
