@@ -4,7 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT := out
 
-.PHONY: demo test soak docs bench clean
+.PHONY: demo check test package coverage lock soak docs bench clean
+
+# What `make check` leaves out: engines (PostgreSQL, Spark), pages that run their examples, papers, long trials, the browser.
+# `make test` leaves out nothing.
+SLOW := tests/engines tests/soak tests/papers tests/docs tests/properties tests/reports/test_in_browser.py
 
 demo: $(VENV)/installed
 	@mkdir -p $(OUT)
@@ -17,18 +21,40 @@ demo: $(VENV)/installed
 		--policy src/sudare/datasets/adult_policy.yaml --out $(OUT)/adult-report.html
 	@echo; echo "The report is $(CURDIR)/$(OUT)/adult-report.html: open it in a browser."
 
-test: $(VENV)/installed-for-tests
+# The quick half, in less than four minutes on two cores.
+check: $(VENV)/installed-for-checks
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/mkdocs build --strict --site-dir $(OUT)/site
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	@if command -v uv >/dev/null; then uv lock --check; else echo "uv is not installed: uv.lock is not compared."; fi
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(addprefix --ignore=,$(SLOW))
+
+# Everything. The slowest twenty tests are listed at the end.
+test: $(VENV)/installed-for-tests package
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	@if command -v uv >/dev/null; then uv lock --check; else echo "uv is not installed: uv.lock is not compared."; fi
+	$(BIN)/zensical build --strict
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20
+
+# Builds the wheel and the source package, installs the wheel into an empty environment, and makes a small release with it.
+package: $(VENV)/installed-for-checks
+	rm -rf $(OUT)/dist $(OUT)/try-wheel
+	$(BIN)/python -m build --outdir $(OUT)/dist
+	$(BIN)/python tests/packaging/try_wheel.py $(OUT)/dist $(OUT)/try-wheel
+
+coverage: $(VENV)/installed-for-tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --cov-report=html
+
+lock:
+	uv lock
 
 soak: $(VENV)/installed-for-tests
 	$(BIN)/python tests/soak $(TRIALS)
 
 docs: $(VENV)/installed-for-tests
-	$(BIN)/mkdocs build --strict --site-dir $(OUT)/site
+	$(BIN)/zensical build --strict
 
 bench: $(VENV)/installed-for-tests
 	$(BIN)/python -m pip install --quiet --group bench
@@ -59,7 +85,11 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-$(VENV)/installed-for-tests: $(VENV)/installed
+$(VENV)/installed-for-checks: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group test --group check
+	@touch $@
+
+$(VENV)/installed-for-tests: $(VENV)/installed-for-checks
 	@tests/engines/install
-	$(BIN)/python -m pip install --quiet --group test --group check --group docs
+	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
