@@ -107,6 +107,8 @@ def rewritten(home, change):
         lambda paper: paper.pop("release_sha256"),
         lambda paper: paper.update(rows_out=7),
         lambda paper: paper.update(rows_out=None),
+        lambda paper: paper["loss"].update(gcp=paper["loss"]["gcp"] + 0.001),
+        lambda paper: paper["loss_by_column"]["age"].update(gcp=paper["loss_by_column"]["age"]["gcp"] + 0.001),
     ],
 )
 def test_a_wrong_certificate_is_found(home, release, change):
@@ -199,3 +201,16 @@ def test_spark_audits_like_a_file(spark, in_pieces, tmp_path, k):
     there, here = sudare.audit(out, asked, engine="spark"), sudare.audit(out, asked)
     assert there.passed is here.passed is (k == 5)
     assert found(there) == found(here)
+
+
+def test_spark_finds_the_same_losses(spark, in_pieces, tmp_path):
+    out = tmp_path / "release.parquet"
+    facts = sudare.anonymize(spark.createDataFrame(ADULT), RULES, out=out).certificate
+    report = sudare.audit(out, RULES, engine="spark")
+    assert report.passed, report.problems
+    assert {"loss.gcp", "loss.precision", "loss.relative_uncertainty"} <= set(report.verified)
+    paper = tmp_path / "release.parquet.sudare.json"
+    facts["loss"]["gcp"] += 0.001
+    paper.write_text(json.dumps(facts))
+    wrong = sudare.audit(out, RULES, engine="spark").problems
+    assert [problem.where for problem in wrong] == ["certificate.loss.gcp"]

@@ -70,7 +70,7 @@ def is_forged(path: Path, policy, facts, name: str, by: float) -> None:
     assert not audited(path, policy, **{f"loss/{name}": told + by if told < 0.5 else told - by}).passed
 
 
-@many(max_examples=200)
+@many(max_examples=120)
 @given(drawn_tables(records=("dropped", "masked")), st.sampled_from([".parquet", ".csv"]))
 def test_losses_of_any_release_are_found_again(tmp_path_factory, drawn: Drawn, ending: str):
     path = tmp_path_factory.mktemp("losses") / f"release{ending}"
