@@ -64,8 +64,8 @@ ROOMS = {
     "datasets": Room("sample data, and synthetic claims of any size", "core"),
     "api": Room(
         "the verbs: each checks its arguments and calls one room",
-        "audits comparisons core drafts engines estimates hierarchies methods models pipeline policy releases reports "
-        "risks sources table",
+        "audits comparisons core drafts engines estimates hierarchies methods pipeline policy releases reports "
+        "risks sources",
     ),
     "cli": Room(
         "the command line, thin over `api`", "api comparisons core datasets hierarchies policy releases reports"
