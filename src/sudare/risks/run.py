@@ -92,7 +92,7 @@ def risk_of(
     asking = _knowing(policy, known)
     # records with values that a hierarchy lacks were left out, where the policy says so
     unknown = UnknownValues() if policy.suppression.unseen == "suppress" else None
-    asked: dict[str, Any] = {"blanks_are_missing": text, "progress": listener, "also": targets, "unseen": unknown}
+    asked: dict[str, Any] = {"blanks_are_missing": text, "progress": listener, "also": targets, "unknown": unknown}
     if population is None:
         table, others = encode(source, asking, **asked), None
     else:
