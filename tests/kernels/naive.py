@@ -7,7 +7,7 @@ many records each stands for; an attribute is a :class:`sudare.table.Column`.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -108,8 +108,23 @@ def random_cluster(seed: int) -> Cluster:
     return Cluster(lines, amounts, columns)
 
 
+def with_others(cluster: Cluster, seed: int) -> Cluster:
+    """The same cluster, with a category of each set that stands for several."""
+    random = np.random.default_rng(seed)
+    columns = [
+        column
+        if column.taxonomy is not None or column.positions is not None
+        else replace(column, other=(int(random.integers(len(column.values))), int(random.integers(1, 9))))
+        for column in cluster.columns
+    ]
+    return Cluster(cluster.lines, cluster.amounts, columns)
+
+
 def cell_loss(column: Column, codes: set[int]) -> float:
     """The loss of a cell that covers these codes."""
+    if column.other is not None:
+        count = len(codes) - 1 + column.other[1] if column.other[0] in codes else len(codes)
+        return count / column.different if count > 1 else 0.0
     if len(codes) == 1:
         return 0.0
     if column.taxonomy is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -21,6 +22,7 @@ from .naive import (
     random_cluster,
     set_column,
     side_loss,
+    with_others,
 )
 
 SEEDS = range(60)
@@ -227,3 +229,60 @@ def test_the_order_of_the_rows_and_how_they_are_counted_do_not_matter(mode):
     )
     once = as_lines(score(cluster, 2, mode, 5))
     assert once == as_lines(score(mixed, 2, mode, 5)) == as_lines(score(spread, 2, mode, 5))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("with_budget", [False, True], ids=["keep all", "with a budget"])
+def test_a_category_that_stands_for_several_counts_as_these(seed, with_budget):
+    cluster, before = with_others(random_cluster(seed), seed), np.full(1, -1.0)
+    least, budget = 1 + seed % 5, cluster.total // 3 if with_budget else 0
+    found = as_lines(score(cluster, least, splits.LEAST_LOSS, budget, before=before))
+    found = sorted((line for line in found if line[0] >= 0), key=BY_NAME)
+    expected = sorted(listed_splits(cluster, least, budget), key=BY_NAME)
+    assert [line[1:] for line in found] == [line[1:] for line in expected]
+    np.testing.assert_allclose([line[0] for line in found], [line[0] for line in expected], rtol=1e-12)
+    if len(found):
+        assert before[0] == pytest.approx(cluster.total * side_loss(cluster, list(range(len(cluster.lines))), -1))
+    rows, _ = cluster.arrays()
+    whole = np.array([[0, len(rows), 0, cluster.total]])
+    losses = splits.losses(rows, whole, cluster.axes, ordering.scratch(cluster.axes, len(rows)))
+    cells = [cell_loss(column, {line[b] for line in cluster.lines}) for b, column in enumerate(cluster.columns)]
+    np.testing.assert_allclose(losses[0], cells, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("mode", [splits.LEAST_LOSS, splits.WIDEST, splits.MEDIAN])
+def test_it_is_split_from_all_others_first_where_that_gains(seed, mode):
+    cluster, least = with_others(random_cluster(seed), seed), 1 + seed % 5
+    found = [line for line in as_lines(score(cluster, least, mode)) if line[0] < 0]
+    varying = [b for b in range(len(cluster.columns)) if len({line[b] for line in cluster.lines}) > 1]
+    expected = []
+    for a in varying:
+        column = cluster.columns[a]
+        if column.other is None or column.other[1] < 2:
+            continue
+        code, several = column.other
+        inside = sum(n for line, n in zip(cluster.lines, cluster.amounts, strict=True) if line[a] == code)
+        outside = cluster.total - inside
+        if not inside or min(inside, outside) < least:
+            continue
+        gain = several / column.different * column.weight
+        gain *= cluster.total * (1 - (1 - inside / cluster.total) ** least) - inside
+        rest = [b for b in varying if b != a]
+        if rest:
+            few, all_of_them = max(inside / least, 1), max(cluster.total / least, 1)
+            narrower = few ** (-1 / len(rest)) - all_of_them ** (-1 / len(rest))
+            gain -= inside * narrower * sum(cluster.columns[b].weight for b in rest)
+        if gain > 0:
+            places = ordered_places(cluster, a, by_code=mode == splits.MEDIAN)
+            expected.append((-gain, a, places.index({code}), ordering.SINGLE, splits.KEEP, inside))
+    assert [line[1:] for line in found] == [line[1:] for line in expected]
+    np.testing.assert_allclose([line[0] for line in found], [line[0] for line in expected], rtol=1e-9)
+
+
+def test_records_of_a_rare_category_are_split_off_before_they_are_spread_over_classes():
+    columns = [number_column("n", [0.0, 1.0]), set_column("s", 3)]
+    columns[1] = replace(columns[1], other=(2, 20))
+    lines, amounts = [(n, s) for n in (0, 1) for s in (0, 1, 2)], [300, 100, 12, 300, 100, 12]
+    [chosen] = as_lines(score(Cluster(lines, amounts, columns), 10, splits.LEAST_LOSS, every=False))
+    assert chosen[1:] == (1, 2, ordering.SINGLE, splits.KEEP, 24)

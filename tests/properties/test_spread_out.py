@@ -76,6 +76,21 @@ def test_numbers_with_very_many_values_are_cut_where_one_place_cuts_them(seed):
     compare(name, table, random_requirements(random, (2, 10, 50)), 1 + seed % 5, seed, most, **options)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_rare_categories_count_there_as_in_one_place(seed):
+    random = np.random.default_rng(seed)
+    table = random_table(random, int(random.choice([40, 150, 400])), ("category", "category", "number", "items"))
+    quasi = {
+        name: replace(column, other=(int(random.integers(len(column.values))), int(random.integers(2, 30))))
+        if isinstance(column, Column) and column.positions is None and len(column.values)
+        else column
+        for name, column in table.quasi.items()
+    }
+    name, options = WAYS[random.integers(len(WAYS) - bool(table.sets))]
+    rare = replace(table, quasi=quasi)
+    compare(name, rare, random_requirements(random), 1 + seed % 5, seed, int(random.choice([5, 30])), **options)
+
+
 def test_a_split_in_bins_is_tested_where_more_than_rows_is_required():
     random = np.random.default_rng(5)
     size = 5000

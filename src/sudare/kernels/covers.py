@@ -3,7 +3,8 @@
 A cover is a line per attribute: the smallest and the largest code of numbers and trees, and categories as the bits of a
 word. Where there are more than 64, each digit of their codes is an attribute: records are then compared a little less
 exactly, while what is shown of them is exact. A set of n categories loses (n - ``alone``) / ``scale[a]``, one alone
-nothing: NCP has 0 and the number of categories there, the loss of ARX 1 and one less.
+nothing: NCP has 0 and the number of categories there, the loss of ARX 1 and one less. A code that stands for several
+categories counts as these beside others; alone it loses nothing that could be avoided.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ class Space(NamedTuple):
 def part_loss(space, a, low, high, bits):
     """Return what one attribute of a cover loses, with its weight."""
     if space.axes.kind[a] == SET:
-        count = popcount(bits)
-        if count < 2:
+        count = np.float64(popcount(bits))
+        if count < 2.0:
             return 0.0
+        if space.axes.other[a] >= 0 and bits >> np.uint64(space.axes.other[a]) & BIT:
+            count += space.axes.more[a]
         return space.axes.weight[a] * (count - space.alone) / space.scale[a]
     return space.axes.weight[a] * range_loss(space.axes, a, low, high)
 

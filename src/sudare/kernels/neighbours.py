@@ -114,7 +114,11 @@ def at_least(space, tree, node, low, high, bits, limit):
         if space.axes.kind[a] == SET:
             word = bits[a]
             if not word & tree.bits[node, a]:
-                word |= tree.bits[node, a] & (~tree.bits[node, a] + BIT)  # any one of them
+                any_one = tree.bits[node, a]
+                if space.axes.other[a] >= 0:  # the one that counts most only if there is nothing else
+                    less = any_one & ~(BIT << np.uint64(space.axes.other[a]))
+                    any_one = less if less else any_one
+                word |= any_one & (~any_one + BIT)
             total += part_loss(space, a, 0, 0, word)
         else:
             least, most = low[a], high[a]

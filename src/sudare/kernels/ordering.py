@@ -39,7 +39,8 @@ class Axes(NamedTuple):
 
     ``place`` is the position of a number in [0, 1], with 2 for missing; ``path`` holds the node of each code at
     each depth (``levels[a]`` per code, from ``path_start[a]``) and ``share`` the loss of each node. ``elsewhere[0]`` is
-    what a record that is left out loses in columns that are not among these.
+    what a record that is left out loses in columns that are not among these. ``other`` is the code that stands for
+    several categories at once, or -1, and ``more`` how many more than one these are.
     """
 
     kind: NDArray[np.int8]
@@ -51,6 +52,8 @@ class Axes(NamedTuple):
     share: NDArray[np.float64]
     weight: NDArray[np.float64]
     elsewhere: NDArray[np.float64]
+    other: NDArray[np.int64]
+    more: NDArray[np.float64]
 
 
 class Extents(NamedTuple):
@@ -164,6 +167,12 @@ def range_loss(axes, a, low, high):
             break
         node = left
     return axes.share[node]
+
+
+@part_of_kernel
+def set_loss(axes, a, count, weight):
+    """Return the loss of a set that stands for so many categories, with a weight."""
+    return weight * count / (axes.start[a + 1] - axes.start[a] + axes.more[a]) if count > 1.0 else 0.0
 
 
 @kernel

@@ -24,6 +24,7 @@ from sudare.kernels.ordering import (
     order_values,
     popcount,
     range_loss,
+    set_loss,
     sort_stable,
 )
 
@@ -66,8 +67,11 @@ def put(target: Splits, where: NDArray[np.int64], given: Splits) -> None:
 
 
 @kernel
-def extent_loss(axes, a, places, span, extents, line, active, used):
-    """Return the loss per record of a line of extents; it covers ``used`` places of attribute a itself."""
+def extent_loss(axes, a, places, span, rare, extents, line, active, used):
+    """Return the loss per record of a line of extents; it covers ``used`` categories of attribute a itself.
+
+    ``rare`` has the place of each attribute's category that stands for several, or -1 if the cluster has none.
+    """
     low, high, bits = extents.low[line], extents.high[line], extents.bits[line]
     loss = 0.0
     for index in range(len(active)):
@@ -76,16 +80,27 @@ def extent_loss(axes, a, places, span, extents, line, active, used):
             loss += axes.weight[b] * range_loss(axes, b, low[b], high[b])
             continue
         if b == a:
-            distinct = np.int64(used)
-        elif span[b] == 0:
+            loss += set_loss(axes, b, used, axes.weight[b])
+            continue
+        distinct, spot = ZERO, rare[b]
+        if span[b] == 0:
             distinct = places[b]
         else:
-            distinct = np.int64(0)
             for word in range(span[b]):
                 distinct += popcount(bits[b * WORDS + word])
-        if distinct > 1:
-            loss += axes.weight[b] * distinct / (axes.start[b + 1] - axes.start[b])
+            if spot >= 0 and not bits[b * WORDS + (spot >> 6)] >> np.uint64(spot & 63) & np.uint64(1):
+                spot = NONE
+        loss += set_loss(axes, b, distinct + (axes.more[b] if spot >= 0 else 0.0), axes.weight[b])
     return loss
+
+
+@kernel
+def find_rare(axes, a, buffers):
+    """Return the place of the category that stands for several, of an attribute that was just put in order, or -1."""
+    code = axes.other[a]
+    if code < 0 or buffers.stamp[axes.start[a] + code] != buffers.visit[0]:
+        return NONE
+    return np.int64(buffers.lookup[axes.start[a] + code])
 
 
 @kernel
@@ -134,9 +149,11 @@ def score_cluster(rows, amounts, cluster, least, mode, only, axes, buffers, out,
         return ZERO
     attributes = rows.shape[1]
     places = np.empty(attributes, np.int64)
+    rare = np.empty(attributes, np.int64)
     at = np.int64(0)
     for a in range(attributes):
         places[a] = order_values(rows, amounts, first, last, a, mode == MEDIAN, axes, buffers, at)
+        rare[a] = find_rare(axes, a, buffers)
         if places[a] > 1:
             at += places[a]
     span, offset, active = lay_out(places, axes.kind)
@@ -156,8 +173,8 @@ def score_cluster(rows, amounts, cluster, least, mode, only, axes, buffers, out,
                 code = np.int32(rows[row, b])
                 whole_low[b], whole_high[b] = min(whole_low[b], code), max(whole_high[b], code)
     return score_places(
-        cluster, least, mode, only, axes, buffers, places, span, offset, active, whole_low, whole_high, out, at_out,
-        before,
+        cluster, least, mode, only, axes, buffers, places, span, rare, offset, active, whole_low, whole_high, out,
+        at_out, before,
     )  # fmt: skip
 
 
@@ -186,23 +203,75 @@ def lay_out(places, kind):
 
 @kernel
 def score_places(
-    cluster, least, mode, only, axes, buffers, places, span, offset, active, low, high, out, at_out, before
+    cluster, least, mode, only, axes, buffers, places, span, rare, offset, active, low, high, out, at_out, before
 ):
     """List the splits of a cluster whose places are in order: ``table`` has their records.
 
     ``at_place`` has what they cover (LEAST_LOSS), ``low`` and ``high`` the ends of what the cluster covers (others).
+    For ``rare`` see :func:`extent_loss`.
     """
     budget, total = cluster[2], cluster[3]
+    parted = _part_rare(total, least, only, axes, buffers, active, rare, offset, out, at_out)
+    at_out += parted
     if mode != LEAST_LOSS:
-        return _score_widest(total, least, mode, only, axes, buffers, active, places, offset, low, high, out, at_out)
+        return parted + _score_widest(
+            total, least, mode, only, axes, buffers, active, places, rare, offset, low, high, out, at_out
+        )
+    settled = 0.0  # where all records have the category that stands for several, no split changes it
+    for b in range(len(places)):
+        if places[b] == 1 and rare[b] >= 0:
+            settled += set_loss(axes, b, 1.0 + axes.more[b], axes.weight[b])
     a = active[0]
     _clear(active, span, buffers.sides, 0)
     for place in range(places[a]):
         _join(active, span, buffers.sides, 0, buffers.sides, 0, buffers.at_place, offset[a] + place)
-    before[0] = total * extent_loss(axes, NONE, places, span, buffers.sides, ZERO, active, ZERO)
-    return _score_least_loss(
-        total, budget, least, before[0], only, axes, buffers, active, places, span, offset, out, at_out
+    loss = extent_loss(axes, NONE, places, span, rare, buffers.sides, ZERO, active, 0.0)
+    before[0] = total * (settled + loss)
+    return parted + _score_least_loss(
+        total, budget, least, before[0], settled, only, axes, buffers, active, places, span, rare, offset, out, at_out
     )
+
+
+@kernel
+def _part_rare(total, least, only, axes, buffers, active, rare, offset, out, at_out):
+    """List splits of the category that stands for several from all others, where that is worth it; before any other.
+
+    Everybody in a class with that category loses what it stands for. Splits that are chosen one by one spread its
+    records over many classes, and by then these are too few in each to be split off.
+    """
+    found = ZERO
+    for index in range(len(active)):
+        a = active[index]
+        if rare[a] < 0 or axes.more[a] == 0.0 or (only >= 0 and a != only):
+            continue
+        amount = buffers.table[offset[a] + rare[a]]
+        if amount >= least and total - amount >= least:
+            gain = parting_gain(axes, a, active, total, amount, least)
+            if gain > 0.0:
+                _put(out, at_out + found, -gain, a, rare[a], np.int64(SINGLE), np.int64(KEEP), amount)
+                found += 1
+    return found
+
+
+@kernel
+def parting_gain(axes, a, active, total, amount, least):
+    """Estimate what is gained if the records of the category that stands for several are in classes of their own.
+
+    Spread over classes of ``least`` records, they would make (1 - amount / total) ** least of these free of it, and the
+    others lose what it stands for. Apart they are in amount / least classes in place of total / least, and n classes
+    lose about n ** (-1 / d) of each of d columns.
+    """
+    share = set_loss(axes, a, 1.0 + axes.more[a], axes.weight[a])
+    mixed = total * (1.0 - (1.0 - amount / total) ** least) - amount
+    columns, weight = 0.0, 0.0
+    for index in range(len(active)):
+        if active[index] != a:
+            columns += 1.0
+            weight += axes.weight[active[index]]
+    if columns == 0.0:
+        return share * mixed
+    apart = max(amount / least, 1.0) ** (-1.0 / columns) - max(total / least, 1.0) ** (-1.0 / columns)
+    return share * mixed - weight * amount * apart
 
 
 @kernel
@@ -247,12 +316,13 @@ def cover_places(rows, first, last, axes, buffers, active, span, offset, places)
 
 
 @kernel
-def _score_widest(total, least, mode, only, axes, buffers, active, places, offset, low, high, out, at_out):
+def _score_widest(total, least, mode, only, axes, buffers, active, places, rare, offset, low, high, out, at_out):
     loss = np.empty(len(active), np.float64)
     for index in range(len(active)):
         b = active[index]
         if axes.kind[b] == SET:
-            loss[index] = -axes.weight[b] * places[b] / (axes.start[b + 1] - axes.start[b])
+            count = places[b] + (axes.more[b] if rare[b] >= 0 else 0.0)
+            loss[index] = -set_loss(axes, b, count, axes.weight[b])
         else:
             loss[index] = -axes.weight[b] * range_loss(axes, b, low[b], high[b])
     for index in range(len(active)):
@@ -292,7 +362,9 @@ def _put(out, at, score, attribute, place, shape, drop, left):
 
 
 @kernel
-def _score_least_loss(total, budget, least, before, only, axes, buffers, active, places, span, offset, out, at_out):
+def _score_least_loss(
+    total, budget, least, before, settled, only, axes, buffers, active, places, span, rare, offset, out, at_out
+):
     everything = axes.elsewhere[0]
     for index in range(len(places)):
         everything += axes.weight[index]
@@ -303,7 +375,7 @@ def _score_least_loss(total, budget, least, before, only, axes, buffers, active,
         a = active[turn]
         if only >= 0 and a != only:
             continue
-        at, count = offset[a], places[a]
+        at, count, more = offset[a], places[a], axes.more[a] if rare[a] >= 0 else 0.0
         _clear(active, span, after, count)
         for place in range(count - 1, -1, -1):
             _join(active, span, after, place, after, place + 1, here, at + place)
@@ -316,8 +388,11 @@ def _score_least_loss(total, budget, least, before, only, axes, buffers, active,
                 room = _fits(amount, total, budget, least)
                 if room > 0:
                     _join(active, span, sides, around_place, sides, before_place, after, place + 1)
-                    inner = extent_loss(axes, a, places, span, here, at + place, active, np.int64(1))
-                    outer = extent_loss(axes, a, places, span, sides, np.int64(around_place), active, count - 1)
+                    own = more if place == rare[a] else 0.0
+                    inner = settled + extent_loss(axes, a, places, span, rare, here, at + place, active, 1.0 + own)
+                    outer = settled + extent_loss(
+                        axes, a, places, span, rare, sides, np.int64(around_place), active, count - 1.0 + more - own
+                    )
                     for drop in range(3):
                         if room >> drop & 1:
                             score = _loss_after(drop, amount, total - amount, inner, outer, everything)
@@ -328,8 +403,13 @@ def _score_least_loss(total, budget, least, before, only, axes, buffers, active,
             left += amount
             room = _fits(left, total, budget, least)
             if room > 0 and place < count - 1:
-                inner = extent_loss(axes, a, places, span, sides, np.int64(before_place), active, place + 1)
-                outer = extent_loss(axes, a, places, span, after, place + 1, active, count - place - 1)
+                own = more if place >= rare[a] else 0.0
+                inner = settled + extent_loss(
+                    axes, a, places, span, rare, sides, np.int64(before_place), active, place + 1.0 + own
+                )
+                outer = settled + extent_loss(
+                    axes, a, places, span, rare, after, place + 1, active, count - place - 1.0 + more - own
+                )
                 for drop in range(3):
                     if room >> drop & 1:
                         score = _loss_after(drop, left, total - left, inner, outer, everything)
@@ -426,6 +506,6 @@ def losses(rows, clusters, axes, buffers):
                 where = start[a] + np.int64(rows[row, a])
                 distinct += np.int64(stamp[where] != visit)
                 stamp[where] = visit
-            if distinct > 1:
-                found[cluster, a] = distinct / (start[a + 1] - start[a])
+            several = axes.other[a] >= 0 and stamp[start[a] + axes.other[a]] == visit
+            found[cluster, a] = set_loss(axes, a, distinct + (axes.more[a] if several else 0.0), 1.0)
     return found

@@ -16,7 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.kernels.disclosing import PORTION, portions_hidden
-from sudare.kernels.ordering import BINS, NONE, NUMBER, SET, SINGLE, WORDS, ZERO, kernel, order_counted, range_loss
+from sudare.kernels.ordering import (
+    BINS,
+    NONE,
+    NUMBER,
+    SET,
+    SINGLE,
+    WORDS,
+    ZERO,
+    kernel,
+    order_counted,
+    range_loss,
+    set_loss,
+)
 from sudare.kernels.splits import (
     LEAST_LOSS,
     cover_places,
@@ -244,6 +256,16 @@ def cover(rows, first, last, orders, axes, buffers, with_extents, covered):
 
 
 @kernel
+def find_rare_place(orders, pair, other):
+    """Return the place of the category that stands for several, or -1 if a pair has none."""
+    if other >= 0:
+        for entry in range(orders.begin[pair], orders.begin[pair + 1]):
+            if orders.code[entry] == other:
+                return np.int64(orders.place_of[entry])
+    return NONE
+
+
+@kernel
 def score_covered(
     clusters, where, orders, table, low, high, covered, least, mode, axes, buffers, room, every, best, before
 ):
@@ -256,6 +278,7 @@ def score_covered(
     attributes = len(axes.kind)
     ends = np.empty(len(clusters), np.int64)
     places = np.empty(attributes, np.int64)
+    rare = np.empty(attributes, np.int64)
     at = ZERO
     for cluster in range(len(clusters)):
         spot = where[cluster]
@@ -266,6 +289,7 @@ def score_covered(
             _, raw_offset, _ = lay_out(raw, axes.kind)
             base = covered.begin[spot]
             for a in range(attributes):
+                rare[a] = find_rare_place(orders, spot * attributes + a, axes.other[a])
                 places[a] = raw[a]
                 if orders.shift[spot * attributes + a] >= 0:
                     places[a] = 0
@@ -293,8 +317,8 @@ def score_covered(
                     to += 1
             if len(active) > 0:
                 found = score_places(
-                    clusters[cluster], least, mode, NONE, axes, buffers, places, span, offset, active, low[spot],
-                    high[spot], room, at, before[cluster : cluster + 1],
+                    clusters[cluster], least, mode, NONE, axes, buffers, places, span, rare, offset, active,
+                    low[spot], high[spot], room, at, before[cluster : cluster + 1],
                 )  # fmt: skip
         if every:
             at += found
@@ -306,15 +330,22 @@ def score_covered(
 
 
 @kernel
-def covered_losses(distinct, low, high, axes):
-    """Return the loss per record of each attribute in each cluster, not weighted, from what the cluster covers."""
+def covered_losses(spots, orders, low, high, axes):
+    """Return the loss per record of each attribute in each cluster, not weighted, from what the cluster covers.
+
+    That of cluster c stands at ``spots[c]`` of the orders.
+    """
+    attributes = len(axes.kind)
     found = np.zeros(low.shape, np.float64)
     for cluster in range(len(low)):
         for a in range(len(axes.kind)):
             if axes.kind[a] != SET:
                 found[cluster, a] = range_loss(axes, a, np.int64(low[cluster, a]), np.int64(high[cluster, a]))
-            elif distinct[cluster, a] > 1:
-                found[cluster, a] = distinct[cluster, a] / (axes.start[a + 1] - axes.start[a])
+                continue
+            pair = spots[cluster] * attributes + a
+            distinct = orders.begin[pair + 1] - orders.begin[pair]
+            several = find_rare_place(orders, pair, axes.other[a]) >= 0
+            found[cluster, a] = set_loss(axes, a, distinct + (axes.more[a] if several else 0.0), 1.0)
     return found
 
 

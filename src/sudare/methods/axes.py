@@ -44,4 +44,6 @@ def describe_axes(columns: Sequence[Column], elsewhere: float = 0.0) -> ordering
         share=np.concatenate(shares) if shares else np.zeros(0),
         weight=np.array([column.weight for column in columns], dtype=np.float64),
         elsewhere=np.array([float(elsewhere)]),
+        other=np.array([-1 if column.other is None else column.other[0] for column in columns], dtype=np.int64),
+        more=np.array([column.different - column.size for column in columns], dtype=np.float64),
     )

@@ -124,7 +124,7 @@ def space_of(columns: list[Column], loss: Weighing) -> Space:
     """Describe the attributes, with what their cells lose: NCP, the loss of ARX, or the width as it is."""
     compared, whole = zip(*expanded(columns), strict=True) if columns else ((), ())
     axes = describe_axes(compared)
-    sizes = np.array([float(column.size) for column in whole])
+    sizes = np.array([float(column.different) for column in whole])
     if loss == "arx":
         place, share = axes.place.copy(), []
         for index, column in enumerate(compared):
@@ -139,7 +139,8 @@ def space_of(columns: list[Column], loss: Weighing) -> Space:
     weight = axes.weight.copy()
     if loss == "raw":
         weight *= np.array([(column.domain - (axes.kind[i] == SET)) or 1.0 for i, column in enumerate(whole)])
-    weight[sizes < 2] = 0.0  # a constant column makes no difference, nor to the scale of the others
+    # a constant column makes no difference, nor to the scale of the others
+    weight[[column.size < 2 for column in whole]] = 0.0
     weight /= weight.sum() or 1.0
     scale = sizes if loss == "gcp" else np.maximum(sizes - 1, 1)
     return Space(axes._replace(weight=weight), scale, 0.0 if loss == "gcp" else 1.0)

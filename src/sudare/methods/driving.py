@@ -193,10 +193,9 @@ class Driver(SetWorker):
 
     def single_losses(self, clusters: Ints) -> Reals:
         """Return the loss per record of each single-valued attribute in each cluster, not weighted."""
-        spots, shape = self._spots(clusters), self.seen.low.shape
-        distinct = np.diff(self.seen.question.orders.begin).reshape(shape)[spots]
+        spots, seen = self._spots(clusters), self.seen
         return np.asarray(
-            summarizing.covered_losses(distinct, self.seen.low[spots], self.seen.high[spots], self.job.axes)
+            summarizing.covered_losses(spots, seen.question.orders, seen.low[spots], seen.high[spots], self.job.axes)
         )
 
     def hidden_shares(self, clusters: Ints) -> Reals:

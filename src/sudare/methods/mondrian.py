@@ -16,7 +16,8 @@ Guarantee
     Every class keeps all requirements. No record is left out of the release, whatever the policy allows.
 
 Deviations
-    Classes show the smallest cell that covers their records rather than the half-open region of the cut.
+    Classes show the smallest cell that covers their records rather than the half-open region of the cut. A category
+    that stands for several rare ones is cut off before anything else, where that is worth it.
 
 Reference
     LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity. ICDE 2006.

@@ -41,7 +41,8 @@ Guarantee
 Deviations
     The frame is that of the first reference, which takes one attribute for all clusters per round (``global``) and
     closes a cluster whose remainder is too small (``close``); the defaults lose less. A cluster's share of the
-    suppression budget is its own, not the table's, so that clusters can be solved anywhere.
+    suppression budget is its own, not the table's, so that clusters can be solved anywhere. A category that stands for
+    several rare ones is split off before anything else, where that is worth it.
 
 References
     Takahashi, Sobataka, Takenouchi, Toyoda, Mori: Efficient set-value recoding for anonymizing complex data.
