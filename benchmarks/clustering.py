@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from perturbing import perturbed
 
 import sudare
+from perturbing import perturbed
 from sudare.api import encode
 from sudare.methods.clustering.l_clustering import l_clustering
 from sudare.methods.topdown.top_down import top_down

@@ -21,9 +21,9 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
-from perturbing import perturbed
 
 import sudare
+from perturbing import perturbed
 from sudare.api import encode
 from sudare.methods.lattice.full_domain import full_domain
 from sudare.methods.lattice.lattice import Lattice

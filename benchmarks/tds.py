@@ -18,9 +18,9 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-from perturbing import perturbed
 
 import sudare
+from perturbing import perturbed
 from sudare.api import encode
 from sudare.methods.tds.cuts import Cut
 from sudare.methods.tds.top_down_specialization import tds

@@ -20,9 +20,9 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
-from perturbing import perturbed
 
 import sudare
+from perturbing import perturbed
 from sudare.api import encode
 from sudare.methods import METHODS
 from sudare.metrics import METRICS

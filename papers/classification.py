@@ -24,9 +24,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from classification_page import DRAWS, FOLDS, GLOBAL, K_OF_WEIGHTS, OTHERS, QUASI, SERIES, Figures, draw, page
 
 import sudare
+from classification_page import DRAWS, FOLDS, GLOBAL, K_OF_WEIGHTS, OTHERS, QUASI, SERIES, Figures, draw, page
 from sudare.api import encode, load_policy
 from sudare.comparisons import (
     CLASSIFIERS,

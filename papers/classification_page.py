@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from page_parts import looks, table, wrapped
 
+from page_parts import looks, table, wrapped
 from sudare.comparisons import CLASSIFIERS, Way
 
 K_OF_WEIGHTS = 50

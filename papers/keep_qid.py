@@ -35,6 +35,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
+
+import sudare
 from keep_qid_claims import Figures
 from keep_qid_figures import draw
 from keep_qid_page import page
@@ -52,8 +54,6 @@ from keep_qid_queries import (
     released,
     truth,
 )
-
-import sudare
 from sudare.api import encode, load_policy
 from sudare.table import Column, Table
 

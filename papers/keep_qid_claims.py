@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from keep_qid_queries import LARGE, OTHERS
 
 Figures = dict[str, Any]

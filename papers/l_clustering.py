@@ -30,9 +30,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from l_clustering_page import QUASI, SENSITIVE, WAYS, Figures, draw, page
 
 import sudare
+from l_clustering_page import QUASI, SENSITIVE, WAYS, Figures, draw, page
 from sudare.api import encode, load_policy
 from sudare.methods.clustering.l_clustering import l_clustering
 from sudare.methods.lattice.full_domain import full_domain

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from page_parts import looks, table, wrapped
 
 QUASI = ("age", "sex", "race", "marital-status", "education", "native-country", "workclass", "income")

@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pram_page import CASES, COLUMNS, WAYS, Figures, draw, page, shown
 
 import sudare
+from pram_page import CASES, COLUMNS, WAYS, Figures, draw, page, shown
 from sudare.api import encode, load_policy
 from sudare.core.randomness import Entropy
 from sudare.estimates.matrix_counts import from_matrix

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from page_parts import looks, table, wrapped
 
 COLUMNS = ("income", "marital-status", "relationship", "race")
