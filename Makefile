@@ -6,9 +6,10 @@ OUT := out
 
 .PHONY: demo check test package coverage lock soak docs bench clean
 
-# What `make check` leaves out: engines (PostgreSQL, Spark), pages that run their examples, papers, long trials, the browser.
-# `make test` leaves out nothing.
-SLOW := tests/engines tests/soak tests/papers tests/docs tests/properties tests/reports/test_in_browser.py
+# What `make check` leaves out: engines (PostgreSQL, Spark) and the browser, pages and their examples, papers, random tables,
+# every method with every model, long trials, and single files that take long. `make test` leaves out nothing.
+SLOW := tests/engines tests/soak tests/papers tests/docs tests/properties tests/conformance \
+	tests/cli/test_killed.py tests/reports/test_in_browser.py tests/policy/test_effects.py tests/estimates/test_shrinkage.py
 
 demo: $(VENV)/installed
 	@mkdir -p $(OUT)

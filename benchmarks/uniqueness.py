@@ -40,7 +40,7 @@ main()
 """
 WITHOUT = """
 from importlib import import_module
-from sudare.audit.uniqueness import Found
+from sudare.audits.uniqueness import Found
 import_module("sudare.audits.proof").look = lambda *given: Found()
 """
 

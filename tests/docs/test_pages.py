@@ -96,3 +96,16 @@ def test_the_pages_build_strictly(tmp_path):
 def test_every_public_name_is_in_the_reference():
     listed = re.findall(r"^::: sudare\.(\w+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(sudare.__all__) == sorted(listed)
+
+
+def test_the_picture_of_the_home_page_shows_what_its_code_prints():
+    page = ROOT / "docs" / "index.md"
+    printed = next(block.text for block in blocks(page) if block.language == "text")
+    picture = (ROOT / "docs" / "before-after.svg").read_text(encoding="utf-8")
+    shown = re.findall(r'<text class="ink" x="\d+" y="\d+">([^<]+)</text>', picture)
+    after = [cell for line in printed.splitlines() for cell in line.split("  ")]
+    assert shown[-len(after) :] == after
+    before = next(block.text for block in blocks(page) if block.language == "python")
+    assert all(cell in before for cell in shown[: -len(after)])
+    assert "<title" in picture
+    assert "<desc" in picture
