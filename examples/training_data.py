@@ -1,7 +1,7 @@
 """Training data for a classifier: which release teaches it most, at the same promise?
 
 Run it with ``python examples/training_data.py``, or open it as a notebook: ``# %%`` begins a cell. It needs
-scikit-learn (``pip install 'sudare[learn]'``). The data are a sample of the Adult census extract.
+scikit-learn (``pip install scikit-learn``). The data are a sample of the Adult census extract.
 """
 
 # %%

@@ -205,7 +205,7 @@ def test_item_sets_are_refused():
 
 def test_without_scikit_learn_the_hint_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(MissingExtraError, match=r"needs scikit-learn.*pip install 'sudare\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"needs scikit-learn.*pip install scikit-learn"):
         compared()
 
 

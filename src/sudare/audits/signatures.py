@@ -70,7 +70,7 @@ def load_public(path: str | Path) -> PublicKey:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
         what = "signatures need the library cryptography, which is not installed."
-        raise MissingExtraError(what, hint="pip install 'sudare[sign]'") from None
+        raise MissingExtraError(what, hint="pip install cryptography") from None
     try:
         with Path(path).open("rb") as file:
             raw = file.read(LARGEST + 1)

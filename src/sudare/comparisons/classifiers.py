@@ -82,7 +82,7 @@ def check_installed() -> None:
         import sklearn  # noqa: F401
     except ModuleNotFoundError:
         what = "comparing methods needs scikit-learn, which is not installed."
-        raise MissingExtraError(what, hint="pip install 'sudare[learn]'") from None
+        raise MissingExtraError(what, hint="pip install scikit-learn") from None
 
 
 def classifiers() -> dict[str, Any]:

@@ -164,5 +164,5 @@ def _library() -> tuple[Any, Any]:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
         what = "signatures need the library cryptography, which is not installed."
-        raise MissingExtraError(what, hint="pip install 'sudare[sign]'") from None
+        raise MissingExtraError(what, hint="pip install cryptography") from None
     return ed25519, serialization

@@ -182,7 +182,7 @@ def check_installed() -> None:
         import sklearn  # noqa: F401
     except ModuleNotFoundError:
         what = "an attack by a model needs scikit-learn, which is not installed."
-        raise MissingExtraError(what, hint="pip install 'sudare[learn]', or leave the model out.") from None
+        raise MissingExtraError(what, hint="pip install scikit-learn, or leave the model out.") from None
 
 
 def guess_by_model(

@@ -55,7 +55,7 @@ class PostgresSession:
         try:
             from adbc_driver_postgresql import dbapi
         except ImportError:
-            hint = "install it: pip install 'sudare[postgres]'"
+            hint = "install it: pip install adbc-driver-postgresql adbc-driver-manager"
             raise MissingExtraError("tables in PostgreSQL need the ADBC driver.", hint=hint) from None
         self.shown = place.shown
         try:

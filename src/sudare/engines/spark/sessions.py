@@ -27,7 +27,7 @@ def find_session(master: str | None) -> Any:
             warnings.simplefilter("ignore", FutureWarning)
             from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingExtraError(Problem("engine", "Spark is not installed.", "pip install 'sudare[spark]'")) from None
+        raise MissingExtraError(Problem("engine", "Spark is not installed.", "pip install pyspark")) from None
     with speaking("Spark"):
         active = SparkSession.getActiveSession()
         if active is not None and master is None:
