@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
+
 from risk import QUASI, table
 
 ALLOWED = 0.20

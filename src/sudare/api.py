@@ -60,11 +60,15 @@ LOOKED_AT = 1_000_000
 
 @dataclass(frozen=True)
 class Release:
-    """A finished, audited release: its rows (unless they went to a file), its certificate, and its plan.
+    """A finished, audited release.
 
-    There is a plan where each value shows the same everywhere; it can be applied to other records. ``second`` is the
-    table of sensitive values by group that belongs to a release by ``anatomy``: its rows, or its path. ``place`` is the
-    table of a database that the release is, or its address where only Spark reaches it.
+    Attributes:
+        certificate: what was promised, achieved and lost, as a dictionary.
+        data: the rows, in the kind of table that you passed; None if the release was written somewhere.
+        path: the file of the release, if there is one.
+        plan: the levels, if the method shows each value in the same way everywhere. You can apply it to other records.
+        second: the second table of a release by `anatomy`: its rows, or its path.
+        place: the database table of the release, or its address if only Spark reaches it.
     """
 
     certificate: dict[str, Any]
@@ -117,17 +121,24 @@ def anonymize(
     master: str | None = None,
     sign: str | Path | None = None,
 ) -> Release:
-    """Make a release of a table that keeps a policy, prove it from the written file, and only then hand it over.
+    """Make a release of a table that keeps a policy. The release is proven before you get it.
 
-    With ``out`` the release is placed there with its certificate beside it; without, it comes back in the kind of
-    table that was given. ``method`` overrides the policy's. ``seed`` fixes the shuffling, for tests. ``memory`` is
-    what may be used of it, in bytes or as "4GiB": what is larger is kept in files meanwhile. ``progress`` is a
-    listener (see :mod:`sudare.core.progress`). The given data is never changed.
+    sudare writes the release under a private name, reads it back and proves every promise. If one fails, it raises an
+    error and there is no release. It never changes the data that you pass.
 
-    With the ``engine`` "spark", which a DataFrame of Spark has by itself, ``data`` may also be a table of Spark or
-    Parquet that Spark reads, and the work is done there; ``out`` is then a folder of Parquet files, or a table of
-    Spark. ``master`` says where a session is to begin if there is none. ``sign`` is a private key that signs the
-    certificate (see :func:`new_signing_key`).
+    Args:
+        data: the table: a path, an address of a database table, or a table of pandas, Polars, Arrow, DuckDB or Spark.
+        policy: the policy: a path, a mapping, or the result of `load_policy`.
+        out: where to put the release, with its certificate beside it: a file or an address. Without it, the release
+            comes back in the kind of table that you passed.
+        method: the method to use instead of the policy's.
+        seed: makes the shuffling repeatable. It is for tests only.
+        memory: how much memory to use, in bytes or as "4GiB". Larger arrays are kept in files during the run.
+        progress: a function that is told how far the work is.
+        engine: "spark" to work on Spark. `data` is then Parquet or a table of Spark, and `out` is a folder of Parquet
+            files or a table of Spark. A Spark DataFrame needs no `engine`.
+        master: where Spark is, if there is no session yet.
+        sign: the private key that signs the certificate; see `new_signing_key`.
     """
     checked = load_policy(policy)
     entry, options = chosen_method(checked, method)
@@ -166,10 +177,21 @@ def apply(
     master: str | None = None,
     sign: str | Path | None = None,
 ) -> Release:
-    """Release other records as a plan says: the same level everywhere, audited anew against the plan's policy.
+    """Release other records at the levels of a plan. The release is proven like any other.
 
-    Records with values that the plan's hierarchies do not have are an error, or left out, as its policy says under
-    ``suppression.unseen``. What else is given is as in :func:`anonymize`.
+    The policy of the plan says under `suppression.unseen` what happens to values that its hierarchies do not have: they
+    are an error, or their records are suppressed.
+
+    Args:
+        plan: the plan, or its file.
+        data: the table: a path, an address of a database table, or a table of pandas, Polars, Arrow, DuckDB or Spark.
+        out: as in `anonymize`.
+        seed: as in `anonymize`.
+        memory: as in `anonymize`.
+        progress: as in `anonymize`.
+        engine: as in `anonymize`.
+        master: as in `anonymize`.
+        sign: as in `anonymize`.
     """
     given = plan if isinstance(plan, Plan) else Plan.load(plan)
     with private_folder() as folder:
@@ -192,10 +214,15 @@ def explore(
     time_limit: float | None = None,
     progress: Listener | None = None,
 ) -> Exploration:
-    """Look at the levels of generalization that keep a policy: the best ones, the minimal ones, and what is around.
+    """List the levels of generalization that keep a policy: the best ones, the minimal ones, and those around the best.
 
-    ``loss`` is what the best lose least of (else what the policy's method says, or "arx"), ``best`` how many are
-    wanted. With a ``time_limit`` in seconds the answer may be incomplete, and says so.
+    Args:
+        data: the table: a path, an address of a database table, or a table of pandas, Polars, Arrow, DuckDB or Spark.
+        policy: the policy: a path, a mapping, or the result of `load_policy`.
+        loss: which loss to minimize. Without it, the one of the policy's method, or "arx".
+        best: how many levels to list.
+        time_limit: the number of seconds after which the search stops. The answer may then be incomplete, and says so.
+        progress: a function that is told how far the work is.
     """
     from sudare.methods.lattice.exploration import explore as look
 
@@ -221,10 +248,14 @@ def calibrate(
     records: int | None = None,
     progress: Listener | None = None,
 ) -> Calibrated:
-    """Find how much of the values ``pram`` may keep under a policy; nothing is drawn or written.
+    """Find how many values `pram` may keep under a policy. Nothing is drawn or written.
 
-    Without ``data`` the policy has to tell the distribution of columns that alpha-gamma limits (``prior``), and how
-    many values the others have; ``records`` is how many there will be.
+    Args:
+        policy: the policy: a path, a mapping, or the result of `load_policy`. Without data it has to give the
+            `prior` of columns that alpha-gamma limits, and an `order` or a hierarchy of all others.
+        data: the table, as in `anonymize`.
+        records: how many records there will be, if there is no data.
+        progress: a function that is told how far the work is.
     """
     from sudare.pipeline.calibration_run import calibrate as weigh
 
@@ -244,17 +275,25 @@ def compare(
     time_limit: float | None = None,
     progress: Listener | None = None,
 ) -> Comparison:
-    """Compare ways to make a release: what is lost, how exposed people are, how wrong queries are, and what it costs.
+    """Run several methods and settings on one table, and compare loss, risk, errors of counts, and cost.
 
-    A way is a method with a combination of the values of ``sweep``, such as ``{"k": [2, 5, 10]}``: parameters stand for
-    all requirements that have them, other keys are options of methods. Without ``methods`` all that the policy allows
-    are compared; the policy's own keeps its options. Nothing is written. A way that cannot make a release is listed
-    with the reason.
+    A way is a method with one combination of the values in `sweep`. A way that cannot make a release is listed with the
+    reason. Nothing is written. After Ctrl-C you get the ways that are finished.
 
-    With a ``target`` also by how well classifiers that learn from a release of all records but a fold predict that
-    column for the others; this needs scikit-learn. ``queries`` is how many random counts are asked for. ``seed`` draws
-    these, the folds, and what methods draw. After ``time_limit`` seconds no other way begins; then, and after Ctrl-C,
-    those that are finished come back.
+    Args:
+        data: the table: a path, an address of a database table, or a table of pandas, Polars, Arrow, DuckDB or Spark.
+        policy: the policy: a path, a mapping, or the result of `load_policy`.
+        methods: the methods to compare; without it, all that the policy allows. The policy's own method keeps its
+            options.
+        sweep: values for parameters and options, such as `{"k": [2, 5, 10]}`. A parameter is set in all requirements
+            that have it. Any other key is an option of methods.
+        target: a column to predict. Classifiers learn from the releases and are tested on unchanged records. This needs
+            scikit-learn.
+        folds: into how many folds the records are divided for that.
+        queries: how many random counts to ask for.
+        seed: draws the queries, the folds, and what methods draw.
+        time_limit: the number of seconds after which no further way begins.
+        progress: a function that is told how far the work is.
     """
     from sudare.comparisons.run import compare_of
 
@@ -278,13 +317,20 @@ def risk(
     seed: int = 0,
     progress: Listener | None = None,
 ) -> Risk:
-    """Measure how exposed the people of a table are, and with a ``release`` of it, what is left of that.
+    """Measure how exposed the people of a table are, before and after a release.
 
-    ``columns`` are what an intruder knows of a person, all quasi-identifiers if not given. ``release`` is a path, or
-    what :func:`anonymize` gave back; it has to be of this data, under this policy. The table may be a sample of a
-    ``population``, given as a table, or of which it is a ``fraction``. ``target`` is the column that the intruder wants
-    to infer, else every sensitive one is; with ``model`` also by a classifier (needs scikit-learn). Combinations of up
-    to ``most_columns`` columns are looked at. ``seed`` draws who is attacked where there are many.
+    Args:
+        data: the table: a path, an address of a database table, or a table of pandas, Polars, Arrow, DuckDB or Spark.
+        policy: the policy: a path, a mapping, or the result of `load_policy`.
+        release: the release: a path, or the result of `anonymize`. It has to be made from this data, under this policy.
+        population: a table of everybody, if the data is a sample.
+        fraction: the share of the population that the data is, if there is no such table.
+        columns: what an intruder knows about a person; without it, all quasi-identifiers.
+        target: the column that the intruder wants to infer; without it, every sensitive one.
+        most_columns: the largest combination of columns to look at.
+        model: whether to infer by a classifier, too. This needs scikit-learn.
+        seed: draws whom to attack, if there are many.
+        progress: a function that is told how far the work is.
     """
     from sudare.risks.run import risk_of
 
@@ -305,14 +351,21 @@ def audit(
     engine: str | None = None,
     master: str | None = None,
 ) -> AuditReport:
-    """Prove a release again, from the file alone (any tool may have made it).
+    """Prove a release again, from the file alone. Any tool may have made it.
 
-    Where a certificate stands beside the file, the file must also be the one it speaks of, and everything in it that
-    can be found anew has to be as it is found; the report tells what is only claimed. How a release is proven follows
-    from the policy's method, or from ``method``, if that made it; never from the certificate. A certificate of another
-    policy is a failure, unless ``other_policy`` says that it may be. ``signed_by`` are public keys, one of which has to
-    have signed the certificate. With the ``engine`` "spark" the release is a
-    folder of Parquet files, a table of Spark or a DataFrame, and is proven there.
+    If there is a certificate beside the file, it has to belong to the file, and every figure that the audit can compute
+    has to agree. The report lists what is only claimed. The policy's method decides how a release is proven, never the
+    certificate.
+
+    Args:
+        release: the release: a path, an address, or a table.
+        policy: the policy: a path, a mapping, or the result of `load_policy`.
+        method: the method that made the release, if it is not the policy's.
+        other_policy: whether the release may have a certificate of another policy. Otherwise that is a failure.
+        signed_by: public keys. One of them must have signed the certificate.
+        progress: a function that is told how far the work is.
+        engine: "spark" if the release is a folder of Parquet files or a table of Spark. A DataFrame needs no `engine`.
+        master: where Spark is, if there is no session yet.
     """
     checked = load_policy(policy)
     if method is not None:
@@ -324,11 +377,12 @@ def audit(
 
 
 def new_signing_key(path: str | Path, *, name: str, passphrase: str | None = None) -> str:
-    """Make a key pair to sign certificates with, and return its fingerprint.
+    """Make a key pair to sign certificates with, and return its fingerprint. This needs PyCA cryptography.
 
-    The private key is written to ``path``, which only you can read, and the public one to ``path`` with ``.pub`` after
-    it. ``name`` says whose key it is. With a ``passphrase`` the private key is encrypted; to sign with it, the
-    environment variable SUDARE_KEY_PASSPHRASE has to hold it. Needs PyCA cryptography (``sudare[sign]``).
+    Args:
+        path: the file of the private key, which only you can read. The public key goes to the same name with `.pub`.
+        name: whose key it is, a person or an office.
+        passphrase: encrypts the private key. To sign with it, set the environment variable SUDARE_KEY_PASSPHRASE.
     """
     from sudare.releases.signatures import new_key
 
@@ -347,13 +401,18 @@ def estimate(
     policy: Policy | Mapping[str, Any] | str | Path | None = None,
     progress: Listener | None = None,
 ) -> Answer:
-    """Estimate how many records of a release have each value of a column, in every cell of others.
+    """Estimate how many records of a release have each value of a column, with intervals or bounds.
 
-    ``release`` is a path, or what :func:`anonymize` gave back; its certificate has to be there. ``by`` names columns
-    as they are, in bands ("age:10"), or by a unit of dates ("born:year"); ``where`` keeps to records with some values,
-    or in a range ("sex=F", "age=20..39", or a mapping). ``estimator`` and ``eps`` are for hidden values (see
-    :mod:`sudare.estimates.set_counts`), ``level`` is that of the intervals. With a ``policy``, labels of its
-    hierarchies are spread over their leaves; without, they count as they are.
+    Args:
+        release: the release: a path, or the result of `anonymize`. Its certificate has to be there.
+        of: the column whose values are counted.
+        by: columns to count by: each value ("sex"), bands ("age:10"), or units of dates ("born:year").
+        where: which records to count: some values ("sex=F"), a range ("age=20..39"), or a mapping.
+        estimator: the estimator for hidden or perturbed values, if not the default.
+        eps: when the estimator "bayes" stops.
+        level: how surely the intervals hold the true count.
+        policy: the policy of the release. With it, labels of hierarchies are spread over their leaves.
+        progress: a function that is told how far the work is.
     """
     from sudare.estimates import (
         answer,
@@ -382,11 +441,17 @@ def report(
     signed_by: str | Path | Sequence[str | Path] = (),
     progress: Listener | None = None,
 ) -> Report:
-    """Describe a release beside its data as one HTML page: promises, distributions, risk, checklists, how to use it.
+    """Describe a release beside its data as one HTML page, for the people who approve it or use it.
 
-    ``release`` is a path, or what :func:`anonymize` gave back; it has to be of this data, under this policy. With
-    ``out`` the page is written there. It shows no value of a person: what few records share is blurred. The page says
-    who signed the certificate; with ``signed_by``, public keys, also whether one of them did, and else there is none.
+    The page shows promises, distributions, risk and checklists. It shows no value that only few records share.
+
+    Args:
+        release: the release: a path, or the result of `anonymize`. It has to be made from this data, under this policy.
+        data: the data of the release, as in `anonymize`.
+        policy: the policy: a path, a mapping, or the result of `load_policy`.
+        out: where to write the page.
+        signed_by: public keys. The page says whether one of them signed the certificate.
+        progress: a function that is told how far the work is.
     """
     from sudare.pipeline.audit_run import public_keys, signature_of
     from sudare.reports.build import report_of
@@ -404,9 +469,13 @@ def report(
 
 
 def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str | None = None) -> str:
-    """Draft a policy by looking at the columns; read every line of it before use.
+    """Draft a policy from the columns of a table. Read every line of it before you use it.
 
-    ``encoding`` and ``delimiter`` say how a text file is written; the draft repeats them under ``source``.
+    Args:
+        data: the table: a path, an address of a database table, or a table of pandas, Polars, Arrow, DuckDB or Spark.
+        name: what to call the table in the draft.
+        encoding: the encoding of a text file. The draft repeats it under `source`.
+        delimiter: what separates the fields of a text file; detected if not given.
     """
     from sudare.drafts import draft_policy
 
@@ -424,7 +493,10 @@ def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str
 
 
 def hierarchy_gaps(data: Data, policy: Policy | Mapping[str, Any] | str | Path, column: str) -> list[str]:
-    """Return the values of a column that its hierarchy lacks (these are data: look at them, do not log them)."""
+    """Return the values of a column that its hierarchy does not have.
+
+    These values are data about people: look at them, but do not log them.
+    """
     checked = load_policy(policy)
     spec = checked.columns.get(column)
     if spec is None:

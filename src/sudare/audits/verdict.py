@@ -85,14 +85,22 @@ class AuditWarning:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """The outcome of an audit; ``passed`` only if every guarantee holds and the certificate speaks of this file.
+    """The outcome of an audit.
 
-    ``problems`` are failures of integrity against the certificate, ``notes`` what a reader should know but what
-    is no failure, ``warnings`` what the release gives away although it keeps its promises. ``release_sha256`` is None
-    for a table in memory, ``classes`` where quasi-identifiers are untouched.
-    Where there is a certificate, ``verified`` has the keys of it that were compared with the release and the policy,
-    and ``claimed`` those that nobody can tell from a release: they are as true as whoever made it. ``claimed_warnings``
-    are the warnings among these, as they are worded. ``signature`` says who that is, if the certificate is signed.
+    Attributes:
+        passed: whether every guarantee holds and the certificate, if there is one, belongs to this file.
+        rows: how many records the release has.
+        classes: how many classes it has; None if quasi-identifiers are unchanged.
+        guarantees: one entry per promise, with what was required and achieved.
+        release_sha256: the digest of the file; None for a table in memory.
+        problems: where the release and its certificate disagree.
+        seconds: how long the audit took.
+        notes: what a reader should know, but what is no failure.
+        warnings: what the release gives away although it keeps its promises.
+        verified: the keys of the certificate that were compared with the release and the policy.
+        claimed: the keys that a release cannot show. They are as true as the person who made the certificate.
+        claimed_warnings: the warnings among these, as they are worded.
+        signature: who signed the certificate, if somebody did.
     """
 
     passed: bool

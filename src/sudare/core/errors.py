@@ -48,7 +48,11 @@ class Problem:
 
 
 class SudareError(Exception):
-    """The root of the tree; catch this to catch everything sudare raises on purpose."""
+    """Every error that sudare raises on purpose. Catch this to catch all of them.
+
+    `problems` has everything that is wrong, each with `where`, `what` and `hint`. `exit_code` is the exit code of the
+    command line.
+    """
 
     exit_code = 2
     subject = "the input"

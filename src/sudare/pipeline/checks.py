@@ -33,10 +33,12 @@ class PolicyView:
 
 
 def load_policy(policy: Policy | Mapping[str, Any] | str | Path, *, allow_outside: bool | None = None) -> Policy:
-    """Return a checked policy, from a file, a mapping, or a policy itself; everything wrong is said at once.
+    """Read and check a policy. Everything that is wrong with it is reported at once.
 
-    Hierarchies that a file names have to lie in its folder, unless ``allow_outside`` is true. A mapping may name any
-    file, like any other path in Python; if ``allow_outside`` is false, only those in the working folder.
+    Args:
+        policy: a path, a mapping, or a policy.
+        allow_outside: whether hierarchies may be outside of the folder of the policy's file. By default they may not.
+            A mapping may name any file, unless this is False: then only files in the working folder.
     """
     if isinstance(policy, str | Path):
         return Policy.load(policy, allow_outside=bool(allow_outside), methods=METHODS)

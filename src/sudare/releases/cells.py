@@ -66,10 +66,10 @@ Cell = str | Interval | Choice | Anything | None
 
 
 def parse_cell(cell: Any) -> Cell:
-    """Read a released cell; a plain value, or a label of a hierarchy, comes back as text.
+    """Take a released cell apart: into a text, an `Interval`, a `Choice`, `Anything`, or None.
 
-    None and not-a-number (which is what pandas makes of a null) are missing values. An apostrophe that keeps
-    spreadsheets from running a cell as a formula is taken off.
+    A plain value, or a label of a hierarchy, comes back as text. None and not-a-number (pandas uses it for nulls) are
+    missing values. The apostrophe that keeps spreadsheets from running a cell as a formula is removed.
     """
     if cell is None or cell != cell:
         return None

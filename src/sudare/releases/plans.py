@@ -38,7 +38,17 @@ LARGEST = 1024 * MIB
 
 @dataclass(frozen=True)
 class Plan:
-    """What was decided: ``levels`` of ``heights`` per quasi-identifier, under a policy with its hierarchies inside."""
+    """A decision without the data: the level of each quasi-identifier, the policy, and its hierarchies.
+
+    Attributes:
+        method: the name and the options of the method that decided.
+        levels: the level of each quasi-identifier; 0 is unchanged.
+        heights: the level at which each of them shows nothing.
+        policy: the policy, as a mapping.
+        policy_sha256: the digest of the policy.
+        hierarchies: the hierarchies that the policy names, as text.
+        plan: the version of this format.
+    """
 
     method: Mapping[str, Any]
     levels: Mapping[str, int]

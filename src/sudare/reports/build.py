@@ -33,14 +33,20 @@ RiskOf = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Report:
-    """A report: its HTML, and the figures that it was made of, in the types that JSON has."""
+    """A report about a release.
+
+    Attributes:
+        html: the page.
+        figures: the figures of the page, blurred as they are there, in the types that JSON has.
+        path: the file of the page, if it was written.
+    """
 
     html: str
     figures: Mapping[str, Any] = field(repr=False)
     path: Path | None = None
 
     def save(self, path: str | Path) -> Path:
-        """Write the report; a file of this name is replaced, and never there half."""
+        """Write the page to a file. An existing file is replaced in one step."""
         target = Path(path)
         check_report(target)
         # a private name in the same folder: whoever looks sees the old file, or the whole new one
