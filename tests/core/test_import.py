@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -47,17 +48,12 @@ def test_public_names():
     assert set(sudare.__all__) <= set(dir(sudare))
 
 
-def test_verbs_keep_their_names():
-    """A room is called audit, too; importing it must not take the verb's place."""
-    import sudare.audit
-    import sudare.draft
-    import sudare.risk
-
-    assert callable(sudare.audit)
-    assert callable(sudare.draft)
-    assert callable(sudare.risk)
-    code = "import sudare, sudare.audit; assert callable(sudare.audit); sudare.anonymize; assert callable(sudare.audit)"
-    assert "pyarrow" in loaded(code)
+def test_no_room_has_the_name_of_a_verb():
+    """Importing a room must not take a verb's place in the package."""
+    rooms = {path.stem for path in Path(sudare.__file__).parent.iterdir()}
+    assert rooms & set(sudare.__all__) == {"datasets"}
+    for name in ("anonymize", "audit", "draft", "estimate", "report", "risk"):
+        assert callable(getattr(sudare, name))
 
 
 def test_unknown_name():
