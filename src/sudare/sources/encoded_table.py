@@ -136,81 +136,124 @@ def encode(
     """
     target = target or _target(policy)
     source = engines.open_table(source) if isinstance(source, pa.Table) else source
-    tokens = [text for text in policy.source.missing if text] + ([""] if blanks_are_missing else [])
-    encoders = {
-        name: encoder(name, policy.columns[name], source, tokens, nulls=not blanks_are_missing, storage=storage)
-        for name in _encoded(policy, target, also)
-    }
-    leaving = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
-    kinds = {name: source.schema.field(name).type for name in leaving}
-    carried = Carried(pa.schema([field for field in kinds.items() if _can_be_carried(field[1])]), storage)
-    wrong: dict[str, tuple[Problem, ...]] = {
-        name: (
-            Problem(f"column '{name}'", f"holds lists, which are not {policy.columns[name].kind}.", "say kind: items."),
-        )
-        for name in encoders
-        if policy.columns[name].kind in ("numeric", "categorical")
-        and pa.types.is_nested(source.schema.field(name).type)
-    }
-
-    def attempt(name: str, work: Callable[[], Any]) -> Any:
-        try:
-            return None if name in wrong else work()
-        except SudareError as error:
-            wrong[name] = error.problems
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            what = f"holds {kind_name(source.schema.field(name).type)}, which cannot be {policy.columns[name].role}."
-            wrong[name] = (Problem(f"column '{name}'", what),)
-
-    rows = 0
-    with ThreadPoolExecutor(_WORKERS) as workers:
-        for batch in source.batches([name for name in encoders if name not in kinds]):
-            done = [
-                workers.submit(attempt, name, partial(each.add, batch.column(name))) for name, each in encoders.items()
-            ]
-            carried.add(batch)
-            for part in done:
-                part.result()  # which raises what nobody foresaw
-            rows += len(batch)
-            progress("read", rows, source.rows or 0)
-        ends = {
-            name: workers.submit(attempt, name, partial(_finished, each, policy.columns[name], policy, unknown))
-            for name, each in encoders.items()
-        }
-        encoded = {name: end.result() for name, end in ends.items()}
-    problems = [problem for name in encoders for problem in wrong.get(name, ())]
-    nor = ", nor perturbed" if also else ""
-    problems += [
-        Problem(f"columns.{name}", f"an item set cannot be {policy.columns[name].role}{nor}.")
-        for name, column in encoded.items()
-        if isinstance(column, ItemSets) and policy.columns[name].role != "quasi"
-    ]
-    problems += [
-        Problem(f"column '{name}'", f"holds {kind_name(kind)}, which a release cannot show.", "leave it out.")
-        for name, kind in kinds.items()
-        if not _can_be_carried(kind)
-    ]
-    by_role = {
-        role: {name: column for name, column in encoded.items() if policy.columns[name].role == role}
-        for role in ("quasi", "sensitive", "subject")
-    }
+    columns = _Columns(source, policy, _encoded(policy, target, also), blanks_are_missing, storage)
+    columns.read(progress)
+    encoded = columns.finish(unknown)
     needed = _needed(policy) | set(also)
-    known = {
-        name: column for name, column in by_role["sensitive"].items() if isinstance(column, Column) and name in needed
-    }
-    found = encoded.get(target or "")
-    problems += _unknown_values(policy, known)
-    problems += _unclear_orders(policy, known)
+    sensitive = {name: column for name, column in _with_role(encoded, policy, "sensitive").items() if name in needed}
+    known = {name: column for name, column in sensitive.items() if isinstance(column, Column)}
+    problems = [
+        *columns.problems(),
+        *_misplaced_sets(encoded, policy, perturbed=bool(also)),
+        *columns.problems_of_types(),
+        *_unknown_values(policy, known),
+        *_unclear_orders(policy, known),
+    ]
     if problems:
         raise DataError(problems)
-    subject = next(iter(by_role["subject"].values()), None)
-    chosen = found if isinstance(found, Column) else None
-    context = {
-        name: column
-        for name, column in encoded.items()
-        if name in also and policy.columns[name].role == "insensitive" and isinstance(column, Column)
-    }
-    return Table(rows, by_role["quasi"], known, subject, carried.finish(), storage, chosen, context)
+    single = {name: column for name, column in encoded.items() if isinstance(column, Column)}
+    return Table(
+        columns.rows,
+        _with_role(encoded, policy, "quasi"),
+        known,
+        next(iter(_with_role(single, policy, "subject").values()), None),
+        columns.carried.finish(),
+        storage,
+        single.get(target or ""),
+        {name: column for name, column in _with_role(single, policy, "insensitive").items() if name in also},
+    )
+
+
+class _Columns:
+    """The columns of a table on their way to codes, and what is wrong with each of them.
+
+    Every column is encoded on its own, so that one message can name all that are wrong.
+    """
+
+    def __init__(
+        self, source: engines.Source, policy: Policy, names: Sequence[str], blanks_are_missing: bool, storage: Storage
+    ) -> None:
+        self.source, self.policy, self.rows = source, policy, 0
+        tokens = [text for text in policy.source.missing if text] + ([""] if blanks_are_missing else [])
+        nulls = not blanks_are_missing
+        self.encoders = {
+            name: encoder(name, policy.columns[name], source, tokens, nulls=nulls, storage=storage) for name in names
+        }
+        unchanged = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
+        self.types = {name: source.schema.field(name).type for name in unchanged}
+        fields = [(name, kind) for name, kind in self.types.items() if _can_be_carried(kind)]
+        self.carried = Carried(pa.schema(fields), storage)
+        self.wrong = self._lists_that_are_no_sets()
+
+    def _lists_that_are_no_sets(self) -> dict[str, Sequence[Problem]]:
+        """Return the problems of columns that hold lists, and are said to hold single values."""
+        kinds = {name: self.policy.columns[name].kind for name in self.encoders}
+        return {
+            name: [Problem(f"column '{name}'", f"holds lists, which are not {kind}.", "say kind: items.")]
+            for name, kind in kinds.items()
+            if kind in ("numeric", "categorical") and pa.types.is_nested(self.source.schema.field(name).type)
+        }
+
+    def attempt(self, name: str, work: Callable[[], Any]) -> Any:
+        """Do something with a column, unless something is wrong with it; what goes wrong is kept."""
+        try:
+            return None if name in self.wrong else work()
+        except SudareError as error:
+            self.wrong[name] = error.problems
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            kind, role = kind_name(self.source.schema.field(name).type), self.policy.columns[name].role
+            self.wrong[name] = [Problem(f"column '{name}'", f"holds {kind}, which cannot be {role}.")]
+
+    def read(self, progress: Listener) -> None:
+        """Read all batches; columns are encoded side by side."""
+        with ThreadPoolExecutor(_WORKERS) as workers:
+            for batch in self.source.batches([name for name in self.encoders if name not in self.types]):
+                parts = [
+                    workers.submit(self.attempt, name, partial(each.add, batch.column(name)))
+                    for name, each in self.encoders.items()
+                ]
+                self.carried.add(batch)
+                for part in parts:
+                    part.result()  # which raises what nobody foresaw
+                self.rows += len(batch)
+                progress("read", self.rows, self.source.rows or 0)
+
+    def finish(self, unknown: UnknownValues | None) -> dict[str, Column | ItemSets | None]:
+        """Return the encoded columns; None stands for a column that something is wrong with."""
+        specs = self.policy.columns
+        with ThreadPoolExecutor(_WORKERS) as workers:
+            ends = {
+                name: workers.submit(self.attempt, name, partial(_finished, each, specs[name], self.policy, unknown))
+                for name, each in self.encoders.items()
+            }
+            return {name: end.result() for name, end in ends.items()}
+
+    def problems(self) -> list[Problem]:
+        """Return what is wrong with columns that are encoded."""
+        return [problem for name in self.encoders for problem in self.wrong.get(name, ())]
+
+    def problems_of_types(self) -> list[Problem]:
+        """Return what is wrong with columns that are released unchanged."""
+        return [
+            Problem(f"column '{name}'", f"holds {kind_name(kind)}, which a release cannot show.", "leave it out.")
+            for name, kind in self.types.items()
+            if not _can_be_carried(kind)
+        ]
+
+
+def _with_role(columns: Mapping[str, Any], policy: Policy, role: str) -> dict[str, Any]:
+    """Return the columns that have a role."""
+    return {name: column for name, column in columns.items() if policy.columns[name].role == role}
+
+
+def _misplaced_sets(columns: Mapping[str, Any], policy: Policy, *, perturbed: bool) -> list[Problem]:
+    """Return the problems of item sets that are not quasi-identifiers."""
+    nor = ", nor perturbed" if perturbed else ""
+    return [
+        Problem(f"columns.{name}", f"an item set cannot be {policy.columns[name].role}{nor}.")
+        for name, column in columns.items()
+        if isinstance(column, ItemSets) and policy.columns[name].role != "quasi"
+    ]
 
 
 class Rarity(NamedTuple):
