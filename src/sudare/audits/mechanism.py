@@ -279,44 +279,79 @@ class _Reading:
         if not isinstance(local, Mapping) or not isinstance(joint, list) or not isinstance(everywhere, list):
             self.wrong(f"{where}columns", "is not told by column")
             return
+        there = self._values_there(local, domains, where)
+        if there is None:
+            return
+        together: list[str] = []
+        for attribute in self._together(joint, everywhere, there, where):
+            together += attribute.columns
+            yield attribute
+        for name in domains:
+            if name not in together:
+                given = local.get(name) or {}
+                matrix = given.get("matrix", told["columns"][name].get("matrix"))
+                found = self._alone(name, given, matrix, there[name], domains[name], priors.get(name), where)
+                if found is not None:
+                    yield found
+
+    def _values_there(
+        self, local: Mapping[str, Any], domains: Mapping[str, Domain], where: str
+    ) -> dict[str, Domain] | None:
+        """Return the values that each column has in a stratum, or None if what is told of them cannot be."""
         there: dict[str, Domain] = {}
         for name, domain in domains.items():
             given = local.get(name) or {}
             if not isinstance(given, Mapping):
                 self.wrong(f"{where}columns.{name}", "is not told by matrix and values")
-                return
+                return None
             some = self._values(f"{where}columns.{name}", given["values"]) if "values" in given else domain
             if some is None or any(domain.place(value) is None for value in some.values):
                 self.wrong(f"{where}columns.{name}.values", "are not values of the column")
-                return
+                return None
             there[name] = some
-        together: list[tuple[str, ...]] = []
+        return there
+
+    def _together(
+        self, joint: list[Any], everywhere: list[Any], there: Mapping[str, Domain], where: str
+    ) -> Iterator[Attribute]:
+        """Give the columns that are drawn together: those of the stratum, then those of the whole release."""
+        taken: list[str] = []
         told_here = {str(name) for one in joint for name in _named(one)}
         shared = [one for one in everywhere if not told_here & {str(name) for name in _named(one)}]
         for number, one in enumerate([*joint, *shared]):
             own = number < len(joint)
             place = f"{where}joint.{number}" if own else "joint"
-            found = self._joint(place, one, there, [name for part in together for name in part], own or not where)
+            found = self._joint(place, one, there, taken, own or not where)
             if found is not None:
-                together.append(found.columns)
+                taken += found.columns
                 yield found
-        alone = [name for name in domains if not any(name in part for part in together)]
-        for name in alone:
-            given, place = local.get(name) or {}, f"{where}columns.{name}"
-            matrix = self.matrix(given.get("matrix", told["columns"][name].get("matrix")), len(there[name]))
-            if isinstance(matrix, str):
-                self.wrong(f"{place}.matrix", matrix)
-                continue
-            prior: list[float] | str | None = None
-            if given.get("prior") is not None:
-                # what occurs in a stratum may not occur in a part of it
-                prior = read_prior(given["prior"], len(there[name]), zeros=True)
-            elif name in priors:
-                prior = _among(there[name], domains[name], priors[name])
-            if isinstance(prior, str):
-                self.wrong(f"{place}.prior", prior)
-                continue
-            yield Attribute((name,), (there[name],), matrix, prior, not where or given.get("prior") is not None)
+
+    def _alone(
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        rows: Any,
+        there: Domain,
+        domain: Domain,
+        everywhere: list[float] | None,
+        where: str,
+    ) -> Attribute | None:
+        """Return a column that is drawn by itself, or None if what is told of it cannot be."""
+        place = f"{where}columns.{name}"
+        matrix = self.matrix(rows, len(there))
+        if isinstance(matrix, str):
+            self.wrong(f"{place}.matrix", matrix)
+            return None
+        prior: list[float] | str | None = None
+        if given.get("prior") is not None:
+            # what occurs in a stratum may not occur in a part of it
+            prior = read_prior(given["prior"], len(there), zeros=True)
+        elif everywhere is not None:
+            prior = _among(there, domain, everywhere)
+        if isinstance(prior, str):
+            self.wrong(f"{place}.prior", prior)
+            return None
+        return Attribute((name,), (there,), matrix, prior, not where or given.get("prior") is not None)
 
     def _joint(
         self, where: str, told: Any, there: Mapping[str, Domain], taken: Sequence[str], own: bool

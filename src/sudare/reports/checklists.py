@@ -345,74 +345,103 @@ def cell_size(found: Found) -> list[Item]:
 
 def appi(found: Found) -> list[Item]:
     """Return the standards for making anonymously processed information, and the duties that come with it."""
-    columns, withheld = found["columns"], found["withheld"]
-    absent = any(one["model"] == "identifiers absent" and one["holds"] for one in found["guarantees"])
-    # official numbers, insurance, licenses, bodies, passports and pensions
-    official = [
-        *(IDENTIFIERS[place][1] for place in (6, 8, 10, 15)),
-        "passport pension 旅券 パスポート 年金番号 住民票コード",
+    return [
+        _appi_descriptions(found),
+        _appi_official_codes(found),
+        _appi_links(found),
+        _appi_unusual(found),
+        _appi_other_measures(found),
+        *_appi_duties(found),
     ]
-    codes = [column["name"] for column in columns if any(hinted(column["name"], hints) for hints in official)]
-    subject = [column["name"] for column in found["policy"]["columns"] if column["role"] == "subject"]
+
+
+def _appi_descriptions(found: Found) -> Item:
+    """Rule 34(1): names, addresses, ways to reach somebody, and faces."""
+    rule = "Rule 34(1): descriptions that identify a person are deleted or replaced"
+    absent = any(one["model"] == "identifiers absent" and one["holds"] for one in found["guarantees"])
+    hints = [IDENTIFIERS[place][1] for place in (0, 1, 3, 4, 5, 16)]
+    telling = [name for name in _untouched(found) if any(hinted(name, words) for words in hints)]
+    texts, withheld = _texts(found), found["withheld"]
+    seen = f"Not released: {', '.join(withheld)}." if withheld else "The policy names no identifier."
+    if telling or texts:
+        seen += f" Released as they were, and may name somebody: {', '.join(dict.fromkeys([*telling, *texts]))}."
+    return Item(rule, seen, MET if absent and withheld and not telling and not texts else JUDGE)
+
+
+def _appi_official_codes(found: Found) -> Item:
+    """Rule 34(2): official numbers, insurance, licenses, bodies, passports and pensions."""
+    rule = "Rule 34(2): individual identification codes (個人識別符号) are deleted or replaced"
+    hints = [IDENTIFIERS[place][1] for place in (6, 8, 10, 15)]
+    hints.append("passport pension 旅券 パスポート 年金番号 住民票コード")
+    codes = [column["name"] for column in found["columns"] if any(hinted(column["name"], words) for words in hints)]
+    seen = f"Columns that look like one: {', '.join(codes)}." if codes else "No column of the release looks like one."
+    return Item(rule, seen, JUDGE if codes or _texts(found) else MET)
+
+
+def _appi_links(found: Found) -> Item:
+    """Rule 34(3): numbers of people, and other codes."""
+    rule = "Rule 34(3): codes that link with other information are deleted or replaced"
+    subject = any(column["role"] == "subject" for column in found["policy"]["columns"])
     linked = found["policy"]["release"].get("subjects") == "linked"
     counted = any(one["model"] == "subjects per class" for one in found["guarantees"]) or linked
-    rare, hidden = _few_share(found)
-    size, told = _crowd(found)
-    outside = found["classes"]["outside"] if found["classes"] else []
-    as_they_came = [column["name"] for column in columns if column["treatment"] == "untouched"]
-    # names, addresses, ways to reach somebody, and faces
-    telling = [
-        name for name in as_they_came if any(hinted(name, IDENTIFIERS[place][1]) for place in (0, 1, 3, 4, 5, 16))
-    ]
     numbered = [
         column["name"]
-        for column in columns
+        for column in found["columns"]
         if (column["treatment"] == "untouched" and hinted(column["name"], IDENTIFIERS[17][1]))
         or (column.get("whole") and _leads_to_people(column, ANY_OTHER))
     ]
-    texts = _texts(found)
-    changed = [column["name"] for column in columns if column["treatment"] != "untouched"]
-    names = f"Not released: {', '.join(withheld)}." if withheld else "The policy names no identifier."
-    if subject and counted:
-        link = (
-            "People have one random number throughout the release, which links their records; nothing leads back from "
-            "it."
-            if linked
-            else "People are numbered anew in each group; nothing links these numbers with the source."
-        )
+    if not subject or not counted:
+        seen = "No column with the role of a subject is in the release."
+    elif linked:
+        seen = "People have one random number throughout the release, which links their records; "
+        seen += "nothing leads back from it."
     else:
-        link = "No column with the role of a subject is in the release."
+        seen = "People are numbered anew in each group; nothing links these numbers with the source."
     if numbered:
-        link += f" Released, and named like a code or with values that few share: {', '.join(numbered)}."
-    if telling or texts:
-        names += f" Released as they were, and may name somebody: {', '.join(dict.fromkeys([*telling, *texts]))}."
-    odd = f"{told}."
+        seen += f" Released, and named like a code or with values that few share: {', '.join(numbered)}."
+    return Item(rule, seen, JUDGE if (subject and linked) or numbered or _texts(found) else MET)
+
+
+def _appi_unusual(found: Found) -> Item:
+    """Rule 34(4): values that few share."""
+    rule = "Rule 34(4): idiosyncratic descriptions (特異な記述) are deleted or replaced"
+    rare, hidden = _few_share(found)
+    size, crowd = _crowd(found)
+    outside = found["classes"]["outside"] if found["classes"] else []
+    seen = f"{crowd}."
     if outside:
-        odd += f" That is without {', '.join(outside)}."
+        seen += f" That is without {', '.join(outside)}."
     if rare:
-        odd += f" Released as they were, with values that few share: {', '.join(rare)}."
-    return [
-        Item("Rule 34(1): descriptions that identify a person are deleted or replaced", names,
-             MET if absent and withheld and not telling and not texts else JUDGE),
-        Item("Rule 34(2): individual identification codes (個人識別符号) are deleted or replaced",
-             f"Columns that look like one: {', '.join(codes)}." if codes else "No column of the release looks like "
-             "one.",
-             JUDGE if codes or texts else MET),
-        Item("Rule 34(3): codes that link with other information are deleted or replaced", link,
-             JUDGE if (subject and linked) or numbered or texts else MET),
-        Item("Rule 34(4): idiosyncratic descriptions (特異な記述) are deleted or replaced", odd,
-             JUDGE if rare or hidden or outside or size is None or size < 2 else MET),
-        Item("Rule 34(5): other measures that the nature of the data asks for",
-             f"Changed: {', '.join(changed) or 'nothing'}. Whether that suffices depends on what others hold.", JUDGE),
-        Item("Art. 43(2): deleted descriptions, and how they were processed, are kept safe", "A matter of the "
-            "organisation.",
-             JUDGE),
-        Item("Art. 43(3): the kinds of information in it are made public",
-             f"The release holds: {', '.join(column['name'] for column in columns)}.", JUDGE),
-        Item("Art. 43(4): on handing over, kinds and means are made public, and the receiver is told what it is",
-             "This page can be handed over with the release.", JUDGE),
-        Item("Art. 43(5): nobody compares it with other information to identify a person", "A matter of contracts and "
-            "conduct.",
-             JUDGE),
-        Item("Art. 43(6): safety and complaints are seen to", "A matter of the organisation.", JUDGE),
-    ]  # fmt: skip
+        seen += f" Released as they were, with values that few share: {', '.join(rare)}."
+    return Item(rule, seen, JUDGE if rare or hidden or outside or size is None or size < 2 else MET)
+
+
+def _appi_other_measures(found: Found) -> Item:
+    """Rule 34(5): whatever else the data ask for."""
+    rule = "Rule 34(5): other measures that the nature of the data asks for"
+    changed = [column["name"] for column in found["columns"] if column["treatment"] != "untouched"]
+    seen = f"Changed: {', '.join(changed) or 'nothing'}. Whether that suffices depends on what others hold."
+    return Item(rule, seen, JUDGE)
+
+
+def _appi_duties(found: Found) -> list[Item]:
+    """Art. 43: what the organisation has to do."""
+    organisation = "A matter of the organisation."
+    kinds = f"The release holds: {', '.join(column['name'] for column in found['columns'])}."
+    seen = {
+        "Art. 43(2): deleted descriptions, and how they were processed, are kept safe": organisation,
+        "Art. 43(3): the kinds of information in it are made public": kinds,
+        "Art. 43(4): on handing over, kinds and means are made public, and the receiver is told what it is": (
+            "This page can be handed over with the release."
+        ),
+        "Art. 43(5): nobody compares it with other information to identify a person": (
+            "A matter of contracts and conduct."
+        ),
+        "Art. 43(6): safety and complaints are seen to": organisation,
+    }
+    return [Item(rule, what, JUDGE) for rule, what in seen.items()]
+
+
+def _untouched(found: Found) -> list[str]:
+    """Return the columns that are released unchanged."""
+    return [column["name"] for column in found["columns"] if column["treatment"] == "untouched"]
