@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sudare.releases import render, write_batches
+from sudare.releases import Layout, render, write_batches
 from sudare.releases.unchanged_columns import plain_type
 from sudare.table import SUPPRESSED, Partition, Table, encode_column
 
@@ -85,7 +85,7 @@ def test_rows_keep_what_belongs_together(order):
 def test_files_do_not_depend_on_blocks(ending, tmp_path):
     read = {}
     for block in (1, 40, 10_000):
-        rows, _ = render(*made(), COLUMNS, subjects="per-class", seed=1)
+        rows, _ = render(*made(), Layout(COLUMNS, subjects="per-class"), seed=1)
         path = tmp_path / f"{block}.{ending}"
         told = []
         write_batches(rows.schema, rows.batches(block), path, progress=told.append)
@@ -107,7 +107,7 @@ def test_files_do_not_depend_on_blocks(ending, tmp_path):
 
 def test_texts_are_plain_in_every_format(tmp_path):
     for ending in ("parquet", "arrow"):
-        rows, _ = render(*made(), COLUMNS)
+        rows, _ = render(*made(), Layout(COLUMNS))
         write_batches(rows.schema, rows.batches(100), tmp_path / f"r.{ending}")
     stored = pq.read_schema(tmp_path / "r.parquet")
     assert stored == pa.ipc.open_file(tmp_path / "r.arrow").schema
@@ -123,7 +123,7 @@ def test_a_row_group_holds_its_own_labels_only(tmp_path):
     values = [f"value-{row}" for row in range(40)]
     table = Table(40, {"q": encode_column("q", pa.array(values), kind="categorical")})
     partition = Partition(np.array([row if row < 30 else SUPPRESSED for row in range(40)]), 30)
-    rows, _ = render(table, partition, ("q",))
+    rows, _ = render(table, partition, Layout(("q",)))
     for batch in rows.batches(10):
         assert sorted(batch.column("q").dictionary.to_pylist()) == sorted(batch.column("q").to_pylist())
     write_batches(rows.schema, rows.batches(10), tmp_path / "r.parquet")
@@ -134,7 +134,7 @@ def test_a_row_group_holds_its_own_labels_only(tmp_path):
 @pytest.mark.parametrize("ending", FORMATS)
 def test_a_release_of_no_rows_is_a_file_with_columns(ending, tmp_path):
     table, _ = made()
-    rows, _ = render(table, Partition(np.full(ROWS, SUPPRESSED), 0), COLUMNS)
+    rows, _ = render(table, Partition(np.full(ROWS, SUPPRESSED), 0), Layout(COLUMNS))
     write_batches(rows.schema, rows.batches(), tmp_path / f"r.{ending}")
     assert rows.count == 0
     if ending == "parquet":
@@ -166,7 +166,7 @@ def test_a_million_classes():
     numbers = encode_column("n", pa.array(np.repeat(codes, 2) // 3))
     words = encode_column("w", pa.array(["a", "b", "c", "d"] * (count // 2)), kind="categorical")
     rows, shown = render(
-        Table(2 * count, {"n": numbers, "w": words}), Partition(np.repeat(codes, 2), count), ("n", "w")
+        Table(2 * count, {"n": numbers, "w": words}), Partition(np.repeat(codes, 2), count), Layout(("n", "w"))
     )
     assert (rows.count, len(shown.sizes)) == (2 * count, 666_667)  # those that look alike are one
     batches = list(rows.batches())

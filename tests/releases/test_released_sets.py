@@ -9,7 +9,7 @@ import pytest
 
 import sudare
 from sudare.core.errors import UnsupportedError
-from sudare.releases import render, write_batches
+from sudare.releases import Layout, render, write_batches
 from sudare.releases.item_set_cells import Lists, joined_labels
 from sudare.releases.spans import Span
 from sudare.table import ItemSets, Partition, SetCover, Table, Taxonomy, encode_column, encode_items
@@ -120,7 +120,7 @@ PAIRS = Partition(np.array([0, 0, 1, 1, 2, 2, 3, 3]), 4)
 @pytest.mark.parametrize("order", ["class", "keep"])
 def test_lists_in_files(block, order, tmp_path):
     for ending in ("parquet", "arrow"):
-        rows, _ = render(table(), PAIRS, ("age", "basket"), order=order)
+        rows, _ = render(table(), PAIRS, Layout(("age", "basket"), order=order))
         assert rows.schema.field("basket").type == pa.list_(pa.string())
         write_batches(rows.schema, rows.batches(block), tmp_path / f"r.{ending}")
     expected = [sorted(common) for common in ({"ale", "dill"},) * 2] + [None] * 2 + [[]] * 2 + [["cheese"]] * 2
@@ -131,7 +131,7 @@ def test_lists_in_files(block, order, tmp_path):
 
 
 def test_lists_in_text(tmp_path):
-    rows, _ = render(table(), PAIRS, ("age", "basket"), separators={"basket": "|"})
+    rows, _ = render(table(), PAIRS, Layout(("age", "basket"), separators={"basket": "|"}))
     write_batches(rows.schema, rows.batches(3), tmp_path / "r.csv")
     assert (tmp_path / "r.csv").read_text().splitlines() == [
         "age,basket",
@@ -163,7 +163,7 @@ CUT = {"basket": np.array([0, -1, 2, 3, 4])}  # no bread; 4 stands for missing s
 def test_records_that_show_their_own_items(block, order, tmp_path):
     given = table()
     given = Table(8, given.quasi, carried=pa.table({"row": list(range(8))}))
-    rows, shown = render(given, Partition(PAIRS.classes, 4, CUT), ("age", "basket", "row"), order=order, seed=2)
+    rows, shown = render(given, Partition(PAIRS.classes, 4, CUT), Layout(("age", "basket", "row"), order=order), seed=2)
     assert list(shown.covers) == ["age"]
     write_batches(rows.schema, rows.batches(block), tmp_path / "r.parquet")
     found = pq.read_table(tmp_path / "r.parquet")
@@ -177,7 +177,7 @@ def test_records_that_show_their_own_items(block, order, tmp_path):
 def test_own_items_are_shuffled_though_nothing_is_carried():
     orders = set()
     for seed in range(20):
-        rows, _ = render(table(), Partition(np.zeros(8, np.int64), 1, CUT), ("age", "basket"), seed=seed)
+        rows, _ = render(table(), Partition(np.zeros(8, np.int64), 1, CUT), Layout(("age", "basket")), seed=seed)
         [batch] = rows.batches()
         orders.add(str(batch.column("basket").to_pylist()))
     assert len(orders) > 10
@@ -185,14 +185,14 @@ def test_own_items_are_shuffled_though_nothing_is_carried():
 
 def test_own_items_in_text(tmp_path):
     given, partition = table(), Partition(PAIRS.classes, 4, CUT)
-    rows, _ = render(given, partition, ("age", "basket"), order="keep", separators={"basket": "|"})
+    rows, _ = render(given, partition, Layout(("age", "basket"), order="keep", separators={"basket": "|"}))
     write_batches(rows.schema, rows.batches(3), tmp_path / "r.csv")
     cells = [line.rpartition(",")[2] for line in (tmp_path / "r.csv").read_text().splitlines()]
     assert cells == ["basket", "ale|dill", "ale|dill", "", "", "", "", "cheese", "cheese|dill"]
     odd = table([["a|b"]] * 8)
     for cut, refused in ((np.array([0]), True), (np.array([-1]), False)):
         try:
-            render(odd, Partition(PAIRS.classes, 4, {"basket": cut}), ("basket",), separators={"basket": "|"})
+            render(odd, Partition(PAIRS.classes, 4, {"basket": cut}), Layout(("basket",), separators={"basket": "|"}))
         except UnsupportedError:
             assert refused
         else:
@@ -209,7 +209,7 @@ def test_own_items_as_nodes_of_a_taxonomy():
     sets = encode_items("basket", pa.array([["ale", "bread", "cheese"], ["bread"], []])).reordered(np.arange(3), tree)
     given = Table(3, {"basket": sets})
     rows, _ = render(
-        given, Partition(np.zeros(3, np.int64), 1, {"basket": np.array([3, 2, 2])}), ("basket",), order="keep"
+        given, Partition(np.zeros(3, np.int64), 1, {"basket": np.array([3, 2, 2])}), Layout(("basket",), order="keep")
     )
     [batch] = rows.batches()
     assert batch.column("basket").to_pylist() == [["ale", "food"], ["food"], []]

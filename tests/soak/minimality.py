@@ -29,7 +29,7 @@ from sudare.methods import METHODS
 from sudare.methods.topdown import blind
 from sudare.pipeline.request import requirements_of
 from sudare.policy import Policy
-from sudare.releases import render
+from sudare.releases import Layout, render
 from sudare.sources.encoded_table import encode, read
 from sudare.table import Partition, Table
 
@@ -209,7 +209,7 @@ def outcomes(decide: Any, slack: Fraction | None) -> Iterator[tuple[Partition, F
 def shown(table: Table, partition: Partition) -> list[tuple[str, ...]]:
     """Return what each record shows of its quasi-identifiers."""
     carried = pa.table({"number": pa.array(np.arange(table.rows))})
-    rows, _ = render(replace(table, carried=carried), partition, [*table.quasi, "number"], seed=0)
+    rows, _ = render(replace(table, carried=carried), partition, Layout([*table.quasi, "number"]), seed=0)
     lines = [row for batch in rows.batches() for row in batch.to_pylist()]
     assert len(lines) == table.rows  # nobody is left out here
     return [tuple(str(row[name]) for name in table.quasi) for row in sorted(lines, key=lambda row: row["number"])]

@@ -20,7 +20,7 @@ from sudare.pipeline.stages import certify, note_spellings, protect_rare_values
 from sudare.pipeline.support import check_database
 from sudare.pipeline.targets import FileTarget, TableTarget
 from sudare.policy import Policy
-from sudare.releases import Rows, plain_type, private_folder, render, render_untouched
+from sudare.releases import Layout, Rows, plain_type, private_folder, render, render_untouched
 from sudare.releases.certificate import Figures, measure, untouched_figures
 from sudare.sources.encoded_table import Data, encode, needs, read
 from sudare.table import MEMORY, Generalized, Partition, Recoding, Storage, Table
@@ -123,7 +123,10 @@ def render_release(request: Request, table: Table, recoding: Recoding, *, text: 
         return Rendered(rows, second, None)
     subjects = policy.release.subjects if request.requirements.counts_subjects else None
     rows, classes = render(
-        table, recoding, names, order=order, subjects=subjects, separators=separators, types=types, seed=request.seed
+        table,
+        recoding,
+        Layout(names, order=order, subjects=subjects, separators=separators, types=types),
+        seed=request.seed,
     )
     return Rendered(rows, None, classes)
 

@@ -18,6 +18,7 @@ from sudare.releases.placement import (
     second_table,
 )
 from sudare.releases.render import (
+    Layout,
     Rows,
     class_labels,
     people_numbers,
@@ -39,6 +40,7 @@ __all__ = [
     "Cell",
     "Choice",
     "Interval",
+    "Layout",
     "Rows",
     "certificate_path",
     "check_folder",

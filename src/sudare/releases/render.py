@@ -76,62 +76,90 @@ class Rows:
             yield pa.record_batch([made[name] for name in self.schema.names], names=self.schema.names)
 
 
-def render(
-    table: Table,
-    partition: Partition,
-    columns: Sequence[str],
-    *,
-    order: Literal["class", "keep"] = "class",
-    subjects: Literal["per-class", "linked"] | None = None,
-    separators: Mapping[str, str] | None = None,
-    types: Mapping[str, pa.DataType] | None = None,
-    seed: int | None = None,
-    linked: Ints | None = None,
-) -> tuple[Rows, Generalized]:
-    """Return the rows of the release, with these columns, and what they are made from for measuring.
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """How rows are released: which ``columns``, in which order, and what the cells of some columns look like.
 
-    ``order: class`` puts the rows class by class, shuffled within each, so that their order tells nothing; ``keep``
-    leaves them as they came. ``subjects`` is what the subject column shows: numbers that mean something only
+    ``order: class`` puts the rows class by class, shuffled within each, so that their order reveals nothing. ``keep``
+    keeps the order of the source. ``subjects`` is what the subject column shows: numbers that mean something only
     within a class, or numbers that link a person's records all over the release. ``separators`` is given for formats
-    that are text: what joins the items of each item-set column. ``types`` are those that carried columns in text are
-    to be read as. Entropy comes from the operating system unless a test gives a seed. ``linked`` are the numbers that
-    link a person's records, by the subject's codes, where other rows than these show them, too.
+    that are text: what joins the items of each item-set column. ``types`` are those that unchanged columns in text are
+    to be read as. ``linked`` are the numbers that link a person's records, by the subject's codes, where other rows
+    than these show them, too.
+    """
+
+    columns: Sequence[str]
+    order: Literal["class", "keep"] = "class"
+    subjects: Literal["per-class", "linked"] | None = None
+    separators: Mapping[str, str] | None = None
+    types: Mapping[str, pa.DataType] | None = None
+    linked: Ints | None = None
+
+    def unchanged(self, table: Table) -> list[str]:
+        """Return the columns that are released unchanged."""
+        there = () if table.carried is None else table.carried.column_names
+        return [name for name in self.columns if name in there]
+
+    def numbers_people(self, table: Table) -> bool:
+        """Return whether a column numbers the people that records are about."""
+        return table.subject is not None and table.subject.name in self.columns and self.subjects is not None
+
+
+def render(table: Table, partition: Partition, layout: Layout, *, seed: int | None = None) -> tuple[Rows, Generalized]:
+    """Return the rows of the release, and what they are made from for measuring.
+
+    Randomness comes from the operating system unless a test gives a seed.
     """
     entropy = Entropy(seed)
-    shown = published_classes(table, partition)
-    partition = shown.partition
-    makers: list[Maker] = []
-    for name, cover in shown.covers.items():
-        if name not in columns:
-            continue
-        if isinstance(cover, SetCover) and separators is None:
-            makers.append(Lists(cover))
-        else:
-            makers.append(_labels(name, cover, shown.sizes, separators))
-    alike = len(makers)
-    makers += [_own_sets(own.column, partition, separators) for name, own in shown.own.items() if name in columns]
-    carried = [name for name in columns if table.carried is not None and name in table.carried.column_names]
-    if carried:
-        makers += carried_columns(table, carried, types or {})
-    numbered = table.subject is not None and table.subject.name in columns and subjects is not None
-    none = np.zeros(0, dtype=np.int64)
+    classes = published_classes(table, partition)
+    alike = _class_columns(classes, layout)
+    own = _record_columns(table, classes, layout)
     # where only quasi-identifiers are shown, the rows of a class are the same, and need no order
-    rows = shown.order if numbered or len(makers) > alike else none
-    if order == "class" and len(rows):
-        _shuffle(rows, shown.start, entropy)
-    if numbered and table.subject is not None:
-        if subjects == "linked" and linked is None:
-            linked = entropy.permutation(table.subject.size) + 1
-        makers.append(People(table.subject, shown, linked if subjects == "linked" else None, scattered=order == "keep"))
+    needs_order = layout.numbers_people(table) or bool(own)
+    rows = classes.order if needs_order else np.zeros(0, dtype=np.int64)
+    if layout.order == "class" and len(rows):
+        _shuffle(rows, classes.start, entropy)
+    makers = [*alike, *own, *_people_columns(table, classes, layout, entropy)]
 
     def spans(block: int) -> Iterator[Span]:
-        if order == "class":
-            return spans_by_class(shown.start, rows, block)
-        return spans_as_they_came(partition, block)
+        if layout.order == "class":
+            return spans_by_class(classes.start, rows, block)
+        return spans_as_they_came(classes.partition, block)
 
     kinds = {name: kind for maker in makers for name, kind in maker.types.items()}
-    schema = pa.schema([(name, kinds[name]) for name in columns if name in kinds])
-    return Rows(schema, int(shown.start[-1]), makers, spans), shown
+    schema = pa.schema([(name, kinds[name]) for name in layout.columns if name in kinds])
+    return Rows(schema, int(classes.start[-1]), makers, spans), classes
+
+
+def _class_columns(classes: Generalized, layout: Layout) -> list[Maker]:
+    """Return the columns in which all records of a class look alike."""
+    makers: list[Maker] = []
+    for name, cover in classes.covers.items():
+        if name not in layout.columns:
+            continue
+        if isinstance(cover, SetCover) and layout.separators is None:
+            makers.append(Lists(cover))
+        else:
+            makers.append(_labels(name, cover, classes.sizes, layout.separators))
+    return makers
+
+
+def _record_columns(table: Table, classes: Generalized, layout: Layout) -> list[Maker]:
+    """Return the columns in which records of a class may differ: their own items, and what is released unchanged."""
+    named = [own for name, own in classes.own.items() if name in layout.columns]
+    makers: list[Maker] = [_own_sets(own.column, classes.partition, layout.separators) for own in named]
+    unchanged = layout.unchanged(table)
+    return [*makers, *carried_columns(table, unchanged, layout.types or {})] if unchanged else makers
+
+
+def _people_columns(table: Table, classes: Generalized, layout: Layout, entropy: Entropy) -> list[Maker]:
+    """Return the column that numbers people, if there is one."""
+    if table.subject is None or not layout.numbers_people(table):
+        return []
+    linked = layout.linked if layout.subjects == "linked" else None
+    if layout.subjects == "linked" and linked is None:
+        linked = entropy.permutation(table.subject.size) + 1
+    return [People(table.subject, classes, linked, scattered=layout.order == "keep")]
 
 
 class Labels:

@@ -21,7 +21,7 @@ from sudare.core.randomness import Entropy, Keyed
 from sudare.metrics.partial_sums import Sums, sums_of
 from sudare.pipeline.spark.shards import digest_of
 from sudare.policy import Policy
-from sudare.releases import render, render_untouched
+from sudare.releases import Layout, render, render_untouched
 from sudare.releases.render_unchanged import drawn_column, shown_values
 from sudare.releases.spans import Span
 from sudare.releases.unchanged_columns import carried_columns
@@ -91,10 +91,8 @@ class Classes:
     def make(self, table: Table, numbers: NDArray[Any], bundle: int) -> Iterator[tuple[pa.RecordBatch | None, Sums]]:
         """Solve the parts of a bundle, and render them."""
         wanted = self.wanted
-        rows, shown = render(
-            table, self.plan.solve(table, numbers), wanted.names, subjects=wanted.subjects,
-            seed=wanted.seed_of(bundle), linked=wanted.linked,
-        )  # fmt: skip
+        layout = Layout(wanted.names, subjects=wanted.subjects, linked=wanted.linked)
+        rows, shown = render(table, self.plan.solve(table, numbers), layout, seed=wanted.seed_of(bundle))
         told = sums_of(shown, self.frequencies)
         yield from _with_first(rows.batches(BLOCK), told, Sums())
 
