@@ -22,8 +22,8 @@ from sudare.estimates.partition import (
     coded,
     labels_of,
     parted,
-    period,
 )
+from sudare.releases.cell_ends import period
 
 
 def column(values, kind=None):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,39 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.estimates.partition import (
-    EPOCH,
     NEAR,
     band_label,
     band_of,
     days_between,
     ends_of,
-    number_in,
-    period,
     too_narrow,
 )
 from sudare.estimates.question import By, Range
 from sudare.releases import Choice, Interval
+from sudare.releases.cell_ends import EPOCH, days_in, is_written_number, number_in
+from sudare.releases.cells import HalfOpen
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Wanted = Range | tuple[str | None, ...] | None
-_NUMBER = re.compile(r"^-?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d+)?$")
-_HALF_OPEN = re.compile(r"^\[([^,\[\]]+), ([^,\[\]]+)\)$")
-_QUARTER = re.compile(r"^(\d{4})-Q([1-4])$")
-
-
-@dataclass(frozen=True)
-class HalfOpen:
-    """An interval that is open at its end, as bands of numbers that are not whole are."""
-
-    low: str
-    high: str
-
-
-def half_open(text: str) -> HalfOpen | None:
-    """Return the interval that a text says, if it is open at its end."""
-    found = _HALF_OPEN.match(text)
-    return HalfOpen(*found.groups()) if found is not None and all(map(is_number, found.groups())) else None
 
 
 @dataclass(frozen=True)
@@ -58,7 +39,7 @@ class Axis:
 
     def span(self, text: str) -> tuple[float, float]:
         """Return where a value begins and ends."""
-        found = _span(text) if self.days else (float(text), float(text))
+        found = days_in(text) if self.days else (float(text), float(text))
         assert found is not None
         return found
 
@@ -78,12 +59,12 @@ def axis_of(told: Sequence[Any], by: By | None, wanted: Wanted) -> Axis | None:
     unit = by is not None and by.unit is not None
     dated = isinstance(wanted, Range) and any(end is not None and number_in(str(end)) is None for end in _both(wanted))
     # a year by itself is a number, too
-    if ends and not unit and not dated and all(map(is_number, ends)):
+    if ends and not unit and not dated and all(map(is_written_number, ends)):
         places = [float(end) for end in ends]
         return Axis(min(places), max(places), not halves and all(each == math.floor(each) for each in places), False)
     if not ends or (by is not None and by.width is not None):
         return None
-    spans = [_span(end) for end in ends]
+    spans = [days_in(end) for end in ends]
     if any(span is None for span in spans):
         return None
     return Axis(min(span[0] for span in spans if span), max(span[1] for span in spans if span), True, True)
@@ -93,21 +74,6 @@ def _both(wanted: Range) -> tuple[Any, Any]:
     return wanted.low, wanted.high
 
 
-def is_number(text: str) -> bool:
-    """Say whether a text is a number as a release writes it; with leading zeros it is a code."""
-    return bool(_NUMBER.match(text)) and number_in(text) is not None
-
-
-def _span(text: str) -> tuple[float, float] | None:
-    """Return the first and the last day of a day, month, quarter or year."""
-    quarter = _QUARTER.match(text)
-    if quarter is None:
-        return period(text)
-    year, number = quarter[1], int(quarter[2])
-    first, last = period(f"{year}-{3 * number - 2:02d}"), period(f"{year}-{3 * number:02d}")
-    return None if first is None or last is None else (first[0], last[1])
-
-
 def ranges(name: str, axis: Axis, wanted: Wanted) -> Iterable[tuple[float, float]]:
     """Return the stretches of an axis that a condition allows."""
     if wanted is None:
@@ -115,7 +81,7 @@ def ranges(name: str, axis: Axis, wanted: Wanted) -> Iterable[tuple[float, float
     if isinstance(wanted, Range):
         return [days_between(name, wanted) if axis.days else ends_of(name, wanted)]
     if axis.days:
-        found = [span for each in wanted if each is not None and (span := _span(each)) is not None]
+        found = [span for each in wanted if each is not None and (span := days_in(each)) is not None]
         return sorted(set(found))
     numbers = {number for each in wanted if each is not None and (number := number_in(each)) is not None}
     return [(number, number) for number in sorted(numbers)]

@@ -15,17 +15,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
 from sudare.estimates.axes import (
     Axis,
     Bins,
-    HalfOpen,
     Wanted,
     axis_of,
-    half_open,
     ranges,
 )
 from sudare.estimates.partition import (
@@ -51,8 +48,8 @@ from sudare.releases import (
     Anything,
     Choice,
     Interval,
-    parse_cell,
 )
+from sudare.releases.cells import HalfOpen, ReadCell, label_of, read_cells
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -173,8 +170,10 @@ def _reaching(
     name: str, cells: pa.ChunkedArray, by: By | None, wanted: Wanted, leaves: Mapping[str, Sequence[str]]
 ) -> Spread:
     """Return the spread of a generalized column."""
-    column = coded(name, _texts(name, cells))
-    told = [_told(cell, leaves) for cell in _words(column)]
+    if pa.types.is_nested(cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type):
+        raise DataError(Problem("by", f"column '{name}' shows sets of items, which cannot be counted by."))
+    column = read_cells(cells).in_order()
+    told = [_leaves_in(cell, leaves) for cell in column.cells]
     bands = by is not None and (by.width is not None or by.unit is not None)
     axis = axis_of(told, by, wanted)
     nothing = all(cell is None or isinstance(cell, Anything) for cell in told)
@@ -199,30 +198,15 @@ def _reaching(
     pairs, own = np.unique(kind * max(len(labels), 1) + part, return_inverse=True)
     total: Floats = np.bincount(own, share, len(pairs)).astype(np.float64)
     start = np.searchsorted(pairs // max(len(labels), 1), np.arange(len(told) + 1))
-    return Spread(column.codes, start, pairs % max(len(labels), 1), np.minimum(total, 1.0), labels)
+    return Spread(column.of_row, start, pairs % max(len(labels), 1), np.minimum(total, 1.0), labels)
 
 
-def _texts(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return released cells as text with a mark in front, so that nobody takes them for numbers yet."""
-    plain = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
-    if pa.types.is_nested(plain.type):
-        raise DataError(Problem("by", f"column '{name}' shows sets of items, which cannot be counted by."))
-    mark = pa.scalar(".", pa.large_string())
-    return pc.binary_join_element_wise(mark, plain.cast(pa.large_string()), pa.scalar("", pa.large_string()))
-
-
-def _words(column: Coded) -> list[str | None]:
-    return [None if word is None else word[1:] for word in column.values.to_pylist()]
-
-
-def _told(word: str | None, leaves: Mapping[str, Sequence[str]]) -> Any:
-    """Return what a released cell says."""
-    cell = parse_cell(word)
+def _leaves_in(cell: ReadCell, leaves: Mapping[str, Sequence[str]]) -> ReadCell:
+    """Return a released cell with a label of a hierarchy, or ``*``, as a choice of the leaves below it."""
     if isinstance(cell, Anything) and leaves:
         return Choice(tuple(dict.fromkeys(leaf for below in leaves.values() for leaf in below)))
-    if isinstance(cell, str) and len(leaves.get(cell, ())) > 1:
-        return Choice(tuple(leaves[cell]))
-    return half_open(cell) or cell if isinstance(cell, str) else cell
+    below = leaves.get(label_of(cell) or "", ())
+    return Choice(tuple(below)) if len(below) > 1 else cell
 
 
 # -- numbers and days -------------------------------------------------------------------------------------------------
@@ -328,7 +312,7 @@ def _by_value(
     kinds: list[int] = []
     found, shares = [], []
     for kind, cell in enumerate(told):
-        shown = _shown(cell) if isinstance(cell, Interval | HalfOpen) else cell
+        shown = str(cell) if isinstance(cell, Interval | HalfOpen) else cell
         members = _members(shown, seen)
         if len(kinds) + len(members) > LONGEST:
             raise DataError(Problem("by", "sets have too many members.", "count by fewer columns."))
@@ -342,10 +326,6 @@ def _by_value(
     place[[parts[label] for label in labels]] = np.arange(len(parts))
     chosen = place[np.array(found, dtype=np.int64)]
     return np.array(kinds, dtype=np.int64), chosen, np.array(shares, dtype=np.float64), list(labels)
-
-
-def _shown(cell: Interval | HalfOpen) -> str:
-    return f"[{cell.low}, {cell.high}{']' if isinstance(cell, Interval) else ')'}"
 
 
 def counted(shares: Shares, of: Ints, values: int) -> Counted:

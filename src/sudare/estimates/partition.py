@@ -5,11 +5,9 @@ A column is coded once; its type, bands and conditions are then found on its dis
 
 from __future__ import annotations
 
-import calendar
 import math
-import re
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import datetime, time
 from typing import Any
 
 import numpy as np
@@ -24,6 +22,8 @@ from sudare.estimates.question import (
     Range,
 )
 from sudare.releases import plain_type
+from sudare.releases.cell_ends import EPOCH, number_in, period
+from sudare.releases.cells import distinct
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -32,8 +32,6 @@ ROOM = 1 << 24
 """Cells that there could be, up to which those that there are are found by a table rather than by sorting."""
 NEAR = 1e-9
 """A number so little below the edge of a band, in widths, is on it: 0.3 / 0.1 is 2.9999999999999996."""
-EPOCH = date(1970, 1, 1).toordinal()
-_PERIOD = re.compile(r"^(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ].*)?$", re.S)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,39 +61,21 @@ class Cells:
 
 def coded(name: str, cells: pa.ChunkedArray, where: str = "by") -> Coded:
     """Code a column; text that says numbers or dates is taken for these, and not-a-number for missing."""
-    if pa.types.is_dictionary(cells.type):
-        whole = cells.unify_dictionaries().combine_chunks()
-        whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-        numbers, values = whole.indices, whole.dictionary
-        codes = np.asarray(numbers.fill_null(len(values)).to_numpy(zero_copy_only=False)).astype(np.int64)
-        values = _plain_array(values)
-        if numbers.null_count:
-            values = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    else:
+    if not pa.types.is_dictionary(cells.type):
         _refuse_nested(name, cells.type, where)
-        codes, values = _encoded(pa.chunked_array([_plain_array(chunk) for chunk in cells.chunks] or [[]]))
+        cells = pa.chunked_array([_plain_array(chunk) for chunk in cells.chunks] or [[]])
+    codes, values = distinct(cells)
+    values = _plain_array(values)
     if pa.types.is_large_string(values.type):
         told = values.drop_null()
         kind = plain_type(name, pa.chunked_array([told])) if len(told) else values.type
         values = values if kind == values.type else values.cast(kind)
     _refuse_nested(name, values.type, where)
-    # values that were written in two ways are one, and those that no record has are none
-    again, distinct = _encoded(pa.chunked_array([values]))
-    codes = again[codes]
-    used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
-    distinct = distinct.take(pa.array(used))
-    order = pc.array_sort_indices(distinct).to_numpy()  # nulls last
-    place = np.zeros(int(used[-1]) + 1 if len(used) else 0, dtype=np.int64)
-    place[used[order]] = np.arange(len(order))
-    return Coded(name, place[codes], distinct.take(pa.array(order)))
-
-
-def _encoded(cells: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
-    if pa.types.is_null(cells.type):
-        return np.zeros(len(cells), dtype=np.int64), pa.nulls(1)
-    found = cells.combine_chunks().dictionary_encode(null_encoding="encode")
-    found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-    return found.indices.to_numpy().astype(np.int64), found.dictionary
+    again, values = distinct(values)  # what was written in two ways is one value
+    order = pc.array_sort_indices(values).to_numpy()  # nulls last
+    place = np.zeros(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return Coded(name, place[again[codes]], values.take(pa.array(order)))
 
 
 def _plain_array(cells: pa.Array) -> pa.Array:
@@ -281,15 +261,6 @@ def _refuse_unknown(name: str, texts: list[str], known: list[str]) -> None:
         raise DataError(Problem("where", what, "values are compared as they are written, capitals included."))
 
 
-def number_in(text: str) -> float | None:
-    """Return the number that a text says, if it is one."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def ends_of(name: str, wanted: Range) -> tuple[float, float]:
     """Return the ends of a range as numbers."""
     try:
@@ -311,23 +282,6 @@ def days_between(name: str, wanted: Range) -> tuple[float, float]:
         raise DataError(Problem("where", what, f"write {name}=1990..1999, or {name}=1990-02-01..1990-02-28."))
     low, high = spans
     return -math.inf if low is None else low[0], math.inf if high is None else high[1]
-
-
-def period(text: str) -> tuple[int, int] | None:
-    """Return the first and the last day of a year, a month or a day; None if a text is none of these."""
-    found = _PERIOD.match(text)
-    if found is None:
-        return None
-    year, month, day = (None if part is None else int(part) for part in found.groups())
-    if day is None and len(text) > (4 if month is None else 7):
-        return None
-    try:
-        first = date(year or 0, month or 1, day or 1)
-        last_month = month or 12
-        last = date(first.year, last_month, day or calendar.monthrange(first.year, last_month)[1])
-    except ValueError:
-        return None
-    return first.toordinal(), last.toordinal()
 
 
 def cells_of(table: pa.Table, question: Question) -> Cells:

@@ -19,10 +19,9 @@ from sudare.releases import (
     Anything,
     Choice,
     Interval,
-    parse_cell,
 )
 from sudare.releases.cell_texts import value_texts
-from sudare.releases.cells import node_texts
+from sudare.releases.cells import ReadCell, ReleasedCells, label_of, node_texts, read_cells
 from sudare.risks.class_risk import Classes, group_rows
 from sudare.table import OTHER, Column, ItemSets, Table, encode_items, encode_like
 
@@ -140,19 +139,19 @@ def translated(column: Column, other: Column) -> Ints:
 
 
 def _cells(column: Column, cells: pa.ChunkedArray, published: Column) -> Cells:
-    of_row, texts = _numbered(cells)
-    low, high = np.ones(len(texts), np.int64), np.zeros(len(texts), np.int64)
+    shown = read_cells(cells)
+    low, high = np.ones(len(shown), np.int64), np.zeros(len(shown), np.int64)
     members: dict[int, Ints] = {}
     if column.positions is not None and column.taxonomy is None:
-        low, high = _ends(column, published, texts)
+        low, high = _ends(column, published, shown)
         unknown = int(np.count_nonzero((low < 0) | (high < 0)))
     else:
         unknown = 0
         plain = _codes_of(column, published)
         nodes = _nodes(column)
-        for number, text in enumerate(texts.to_pylist()):
+        for number, (text, cell) in enumerate(zip(shown.texts.to_pylist(), shown.cells, strict=True)):
             found = nodes.get(text)
-            told = _allowed(column, plain, text) if found is None else found
+            told = _allowed(column, plain, text, cell) if found is None else found
             if told is None:
                 unknown += 1
             elif isinstance(told, tuple):
@@ -162,7 +161,7 @@ def _cells(column: Column, cells: pa.ChunkedArray, published: Column) -> Cells:
     if unknown:
         what = f"column '{column.name}' shows {unknown:,} different cells that are of no value in the data."
         raise DataError(Problem("release", what, "it is not a release of this data."))
-    return Cells(of_row, low, high, members)
+    return Cells(shown.of_row, low, high, members)
 
 
 def _codes_of(column: Column, published: Column) -> dict[str, list[int]]:
@@ -175,12 +174,11 @@ def _codes_of(column: Column, published: Column) -> dict[str, list[int]]:
     return plain
 
 
-def _ends(column: Column, published: Column, texts: pa.Array) -> tuple[Ints, Ints]:
+def _ends(column: Column, published: Column, shown: ReleasedCells) -> tuple[Ints, Ints]:
     """Return the ends of cells of numbers or dates, of which there may be as many as classes; -1 if one is no value.
 
     An end may lie between the values of the column: then it is the one next to it, within the interval.
     """
-    interval = pc.extract_regex(texts, r"^\[(?P<low>.*?), (?P<high>.*)\]$")
     assert column.positions is not None
     assert published.positions is not None
     if published.ends is None:
@@ -190,11 +188,12 @@ def _ends(column: Column, published: Column, texts: pa.Array) -> tuple[Ints, Int
         values = value_texts(replace(published, values=published.ends.values, positions=places))
     first = np.searchsorted(column.positions, places)
     last = np.searchsorted(column.positions, places, side="right") - 1
-    anything = pc.fill_null(pc.equal(texts, "*"), False).to_numpy(zero_copy_only=False)
-    missing = texts.is_null().to_numpy(zero_copy_only=False)
+    anything = pc.fill_null(pc.equal(shown.texts, "*"), False).to_numpy(zero_copy_only=False)
+    missing = shown.texts.is_null().to_numpy(zero_copy_only=False)
     found = []
-    for end, open_end, nearest in (("low", 0, first), ("high", column.size - 1, last)):
-        place = pc.index_in(pc.coalesce(pc.struct_field(interval, end), texts), values)
+    low, high = shown.ends()
+    for end, open_end, nearest in ((low, 0, first), (high, column.size - 1, last)):
+        place = pc.index_in(end, values)
         codes = np.append(nearest, -1)[pc.fill_null(place, -1).to_numpy(zero_copy_only=False).astype(np.int64)]
         codes[anything], codes[missing] = open_end, column.missing_code
         found.append(codes)
@@ -213,9 +212,10 @@ def _nodes(column: Column) -> dict[str | None, tuple[int, int]]:
     return nodes
 
 
-def _allowed(column: Column, plain: Mapping[str, list[int]], text: str | None) -> tuple[int, int] | Ints | None:
+def _allowed(
+    column: Column, plain: Mapping[str, list[int]], text: str | None, cell: ReadCell
+) -> tuple[int, int] | Ints | None:
     """Return the range of codes that a cell allows, or its members; None if it names a value that is not there."""
-    cell = parse_cell(text)
     if cell is None:
         return (column.missing_code, column.missing_code) if column.missing else None
     if isinstance(cell, Anything):
@@ -228,23 +228,10 @@ def _allowed(column: Column, plain: Mapping[str, list[int]], text: str | None) -
         ]
         return None if -1 in codes or not codes else np.unique(np.array(codes, dtype=np.int64))
     # a value may look like an interval or a set, and is then written as it is only where it is no category
-    found = plain.get(cell if isinstance(cell, str) else str(text))
+    found = plain.get(label_of(cell) or str(text))
     if not found:
         return None
     return (found[0], found[0]) if len(found) == 1 else np.array(found, dtype=np.int64)
-
-
-def _numbered(cells: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
-    """Return the number of each row's text among the different ones; a null is the last."""
-    kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
-    cells = cells.cast(kind) if kind != cells.type else cells
-    if pa.types.is_floating(kind):  # which is how some frames say that all cells are missing
-        cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, kind), cells)
-    found = cells.cast(TEXT).combine_chunks().dictionary_encode()
-    found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-    texts = found.dictionary
-    of_row = np.asarray(found.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False), dtype=np.int64)
-    return of_row, pa.concat_arrays([texts, pa.nulls(1, TEXT)]) if found.indices.null_count else texts
 
 
 def _as_they_came(column: Column, cells: pa.ChunkedArray, missing: Sequence[str], drawn: bool) -> Cells:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,9 @@ from sudare.policy import ColumnSpec, Policy
 from sudare.releases import (
     Anything,
     Choice,
-    parse_cell,
 )
 from sudare.releases.cell_texts import value_texts
+from sudare.releases.cells import ReadCell, label_of, read_cells
 from sudare.reports.describe.chart_axes import Axis, places_of
 from sudare.reports.describe.scales import Scale
 from sudare.table import Column, encode_like
@@ -86,19 +86,6 @@ class Shown:
         return None if self.part is None else _one_each(self.part[kind], parts)
 
 
-def texts_of(cells: pa.ChunkedArray) -> tuple[Ints, list[str | None]]:
-    """Return a column of text as numbers, and the text of each."""
-    if pa.types.is_dictionary(cells.type):
-        cells = cells.unify_dictionaries()
-        whole = cells.combine_chunks()
-        whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) and whole.num_chunks else whole
-    else:
-        whole = cells.cast(pa.large_string()).combine_chunks()
-        whole = (whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole).dictionary_encode()
-    numbers = np.asarray(whole.indices.fill_null(len(whole.dictionary)).to_numpy(zero_copy_only=False))
-    return numbers.astype(np.int64), [*whole.dictionary.to_pylist(), None]
-
-
 class Node(NamedTuple):
     """A label of a hierarchy: the codes below it, how many leaves it has in all, and for numbers what these say."""
 
@@ -141,18 +128,14 @@ def _leaves_below(tree: hierarchies.Hierarchy) -> dict[str, tuple[str, ...]]:
 
 def read_generalized(cells: pa.ChunkedArray, column: Column, scale: Scale | None, nodes: Mapping[str, Node]) -> Shown:
     """Read a generalized column."""
-    kind, texts = texts_of(cells)
-    told = [parse_cell(text) for text in texts]
-    used = np.bincount(kind, minlength=len(told)) > 0
-    if column.positions is not None:
-        return _on_axis(kind, told, used, column, scale, nodes)
-    return _of_categories(kind, told, used, column, scale, nodes)
+    found = read_cells(cells)
+    read = _on_axis if column.positions is not None else _of_categories
+    return read(found.of_row, found.cells, column, scale, nodes)
 
 
 def _on_axis(
     kind: Ints,
-    told: Sequence[Any],
-    used: NDArray[np.bool_],
+    told: Sequence[ReadCell],
     column: Column,
     scale: Scale | None,
     nodes: Mapping[str, Node],
@@ -163,12 +146,13 @@ def _on_axis(
     root = max(nodes.values(), key=lambda node: node.total, default=None)
     labelled: dict[int, Floats] = {}
     for place, cell in enumerate(told):
-        if not used[place] or cell is None:
+        if cell is None:
             continue
         span = None if isinstance(cell, Anything) else axis.interval(cell)
-        if isinstance(cell, str) and cell in nodes and len(nodes[cell].codes):
-            below = _leaf_places(nodes[cell], axis)
-            span = None if root is None or nodes[cell].total >= root.total else (below.min(), below.max())
+        node = nodes.get(label_of(cell) or "")
+        if node is not None and len(node.codes):
+            below = _leaf_places(node, axis)
+            span = None if root is None or node.total >= root.total else (below.min(), below.max())
             labelled[place] = below
         if span is None:
             form[place] = HIDDEN
@@ -210,8 +194,7 @@ def _leaf_places(node: Node, axis: Axis) -> Floats:
 
 def _of_categories(
     kind: Ints,
-    told: Sequence[Any],
-    used: NDArray[np.bool_],
+    told: Sequence[ReadCell],
     column: Column,
     scale: Scale | None,
     nodes: Mapping[str, Node],
@@ -227,10 +210,9 @@ def _of_categories(
     below: list[tuple[int, Ints, int]] = []
     hidden: list[int] = []
     for place, cell in enumerate(told):
-        if not used[place]:
-            continue
-        if isinstance(cell, str) and cell in nodes and (cell not in values or len(nodes[cell].codes) > 1):
-            codes, count, _ = nodes[cell]
+        label = label_of(cell)
+        if label is not None and label in nodes and (label not in values or len(nodes[label].codes) > 1):
+            codes, count, _ = nodes[label]
             form[place], width[place] = (HIDDEN if count >= leaves else GENERAL), count
             below.append((place, codes, max(count, len(codes))))
             continue
@@ -238,7 +220,7 @@ def _of_categories(
             form[place] = HIDDEN
             hidden.append(place)
             continue
-        own = cell.members if isinstance(cell, Choice) else (cell if isinstance(cell, str) or cell is None else None,)
+        own = cell.members if isinstance(cell, Choice) else (label,)
         form[place], width[place] = (GENERAL if len(own) > 1 else SINGLE), len(own)
         lines += [place] * len(own)
         members += own
@@ -291,7 +273,8 @@ def read_untouched(cells: pa.ChunkedArray, column: Column, scale: Scale | None, 
 
 
 def _looked_up(cells: pa.ChunkedArray, column: Column, scale: Scale | None, missing: Sequence[str]) -> Shown:
-    kind, texts = texts_of(cells)
+    found = read_cells(cells)
+    kind, texts = found.of_row, found.texts.to_pylist()
     axis = scale.axis if scale is not None and scale.axis is not None else Axis.of(column)
     spans = [None if text is None or text in missing else axis.span(text) for text in texts]
     places = np.array([np.nan if span is None else span[0] for span in spans])

@@ -15,14 +15,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sudare.estimates.axes import half_open
-from sudare.estimates.partition import (
-    EPOCH,
-    number_in,
-    period,
-)
 from sudare.releases import Interval
+from sudare.releases.cell_ends import EPOCH, days_in, number_in
 from sudare.releases.cell_texts import value_texts
+from sudare.releases.cells import HalfOpen
 from sudare.reports.describe.disclosure_control import Crowd, merged
 from sudare.table import Column
 
@@ -31,8 +27,6 @@ Ints = NDArray[np.int64]
 MOST_BINS = 30
 UNITS = (("D", 1, 10), ("M", 1, 7), ("M", 3, 7), ("Y", 1, 4), ("Y", 2, 4), ("Y", 5, 4), ("Y", 10, 4), ("Y", 50, 4))
 """What days are put together to: a unit of numpy, how many of them, and the letters that name one."""
-_QUARTER = re.compile(r"^(\d{4})-Q([1-4])$")
-
 _CLOCK = re.compile(r"^(?:(\d+) days?,? )?(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?$")
 
 
@@ -101,23 +95,17 @@ class Axis:
 
     def interval(self, cell: Any) -> tuple[float, float] | None:
         """Return what a released cell covers, if it is an interval or a value."""
-        ends = cell if isinstance(cell, Interval) else half_open(cell) if isinstance(cell, str) else None
-        if ends is None:
+        if not isinstance(cell, Interval | HalfOpen):
             return self.span(cell) if isinstance(cell, str) else None
-        low, high = self.span(ends.low), self.span(ends.high)
+        low, high = self.span(cell.low), self.span(cell.high)
         return None if low is None or high is None else (low[0], high[1])
 
 
 def _days(text: str) -> tuple[float, float] | None:
-    """Return the first and the last day of a day, month, quarter or year."""
-    quarter = _QUARTER.match(text)
-    if quarter is not None:
-        year, number = quarter[1], int(quarter[2])
-        first, last = period(f"{year}-{3 * number - 2:02d}"), period(f"{year}-{3 * number:02d}")
-        return None if first is None or last is None else (float(first[0] - EPOCH), float(last[1] - EPOCH))
+    """Return where a text says that days begin and end, counted from 1970."""
     if "T" in text or " " in text:  # a time on a day is more exact than its day
         return _moment(text)
-    days = period(text)
+    days = days_in(text)
     return None if days is None else (float(days[0] - EPOCH), float(days[1] - EPOCH))
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.policy import KAnonymitySpec, KmAnonymitySpec, Policy
-from sudare.reports.describe.cell_shares import texts_of
+from sudare.releases.cells import read_cells
 from sudare.reports.describe.disclosure_control import Crowd, different
 from sudare.table import Column, ItemSets
 
@@ -67,15 +67,16 @@ def after_keys(released: pa.Table, names: Sequence[str]) -> list[tuple[NDArray[A
     for name in names:
         cells = released.column(name)
         if pa.types.is_nested(cells.type):
-            items, _ = texts_of(pa.chunked_array([chunk.flatten() for chunk in cells.chunks], cells.type.value_type))
+            flat = pa.chunked_array([chunk.flatten() for chunk in cells.chunks], cells.type.value_type)
+            items = read_cells(flat).of_row
             length = pc.list_value_length(cells)
             missing = length.is_null().to_numpy()
             offsets = np.concatenate(([0], np.cumsum(length.fill_null(0).to_numpy())))
             numbers, count = _set_keys(items, offsets)
             keys.append((np.where(missing, count, numbers), count + 1))
             continue
-        codes, texts = texts_of(cells)
-        keys.append((codes, len(texts)))
+        found = read_cells(cells)
+        keys.append((found.of_row, len(found)))
     return keys
 
 

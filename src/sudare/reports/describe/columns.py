@@ -21,6 +21,7 @@ from sudare.estimates import (
     ask,
     needed,
 )
+from sudare.releases.cells import read_cells
 from sudare.releases.pairing import HINT, Pair
 from sudare.reports.describe.cell_shares import (
     GENERAL,
@@ -30,7 +31,6 @@ from sudare.reports.describe.cell_shares import (
     nodes_of,
     read_generalized,
     read_untouched,
-    texts_of,
 )
 from sudare.reports.describe.chart_axes import (
     Axis,
@@ -290,9 +290,9 @@ def _counted_items(cells: pa.ChunkedArray, separator: str | None) -> Mapping[str
     if not pa.types.is_nested(cells.type):
         cells = pc.split_pattern(cells.cast(pa.large_string()), separator or ",")
     flat = pc.list_flatten(cells)
-    codes, texts = texts_of(flat if isinstance(flat, pa.ChunkedArray) else pa.chunked_array([flat]))
-    counts = np.bincount(codes, minlength=len(texts)).tolist()
-    return dict(zip(texts, counts, strict=True)) | {None: int(cells.null_count)}
+    found = read_cells(flat)
+    counts = np.bincount(found.of_row, minlength=len(found)).tolist()
+    return dict(zip(found.texts.to_pylist(), counts, strict=True)) | {None: int(cells.null_count)}
 
 
 def _finest(low: Floats, high: Floats) -> str:
