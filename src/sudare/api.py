@@ -458,8 +458,8 @@ def report(
 
     checked = load_policy(policy)
 
-    def attacks() -> Risk:
-        return risk(data, checked, release=release, progress=progress)
+    def attacks(table: Data) -> Risk:
+        return risk(table, checked, release=release, progress=progress)
 
     keys = public_keys(signed_by)
     return report_of(

@@ -49,9 +49,7 @@ ROOMS = {
         "audits core engines hierarchies kernels methods metrics models policy releases sources table",
     ),
     "estimates": Room("what an analyst can estimate from a release", "core kernels releases"),
-    "risks": Room(
-        "how exposed people are, before and after a release", "core engines kernels policy releases sources table"
-    ),
+    "risks": Room("how exposed people are, before and after a release", "core kernels policy releases sources table"),
     "comparisons": Room(
         "several methods and settings on one table",
         "core estimates kernels methods metrics models pipeline policy releases risks sources table",

@@ -66,7 +66,7 @@ def test_json_has_the_figures(place, made):
 def test_other_data_is_refused(place, made):
     other = place.data(text(ROWS), "other.csv")
     said = refused(place, made, data=other)
-    assert "release: was made of 200 records, and the data has 6: it is not of this data. Hint: " in said
+    assert "release: was made of 200 records, and the data has 6: it is not a release of this data. Hint: " in said
 
 
 def test_another_policy_is_refused(place, made):

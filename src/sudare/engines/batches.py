@@ -45,7 +45,8 @@ class Source:
 
     ``rows`` is the number of records, if it is known before, and ``likely`` about how many there are if it is not;
     ``items`` is the number of all items of a column of lists.
-    ``batches`` takes the names of columns whose text may come with dictionaries, which is quicker.
+    ``batches`` takes the names of columns whose text may come with dictionaries, which is quicker. A source that is
+    ``held`` in memory can be read again, at no cost.
     """
 
     schema: pa.Schema
@@ -53,6 +54,7 @@ class Source:
     batches: Callable[[Collection[str]], Iterator[pa.RecordBatch]]
     items: Mapping[str, int] = field(default_factory=dict)
     likely: int = 0
+    held: bool = False
 
     def table(self) -> pa.Table:
         """Read everything."""
@@ -65,7 +67,7 @@ def open_table(table: pa.Table) -> Source:
     def batches(_: Collection[str]) -> Iterator[pa.RecordBatch]:
         return (plain_batch(batch) for batch in table.to_batches(max_chunksize=ROWS))
 
-    return Source(plain_schema(table.schema), table.num_rows, batches)
+    return Source(plain_schema(table.schema), table.num_rows, batches, held=True)
 
 
 def open_file(path: Path, columns: Sequence[str], form: TextForm, *, stream: bool = False) -> Source:

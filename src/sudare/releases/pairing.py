@@ -63,12 +63,57 @@ class Pair:
         return not self.certificate.get("mechanism")
 
 
-def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> Pair:
-    """Open a release and its data, or raise one message that says why they do not belong together."""
+def open_under(release: Any, policy: Policy) -> Released:
+    """Open a release, or raise if it was not made under this policy, or lacks quasi-identifiers."""
     opened = open_released(release)
     certificate = opened.certificate
-    _check_policy(certificate, policy)
-    text = _in_text(release)
+    if certificate.get("policy_sha256") != policy.sha256:
+        raise DataError(Problem("release", "was made under another policy than this one.", HINT))
+    roles = certificate["columns"]
+    if any(list(roles.get(role, ())) != policy.named(role) for role in ("quasi", "sensitive", "insensitive")):
+        raise DataError(Problem("release", "has other columns than the policy.", HINT))
+    absent = [name for name in policy.quasi if name not in opened.columns]
+    if absent:
+        raise DataError(Problem("release", f"lacks the columns {', '.join(absent)}.", "is the file whole?"))
+    return opened
+
+
+def in_text(release: Any) -> bool:
+    """Say whether a release is a text file, where an empty field is a missing cell."""
+    path = release if isinstance(release, str | Path) else getattr(release, "path", None)
+    return path is not None and engines.find_place(release) is None and is_text(Path(path))
+
+
+def check_rows(opened: Released, rows: int) -> None:
+    """Raise if a release was made of another number of records than the data has."""
+    made = opened.certificate.get("rows_in")
+    if rows != made:
+        what = f"was made of {made} records, and the data has {rows}: it is not a release of this data."
+        raise DataError(Problem("release", what, HINT))
+
+
+def check_values(column: Column, codes: NDArray[np.integer[Any]]) -> None:
+    """Raise if a column that is released unchanged shows other values than the data, or one of them more often.
+
+    ``codes`` are those of the released cells in the column, -1 for a value that it does not have.
+    """
+    known = codes >= 0
+    shown = np.bincount(codes[known], minlength=column.size)
+    if not known.all() or np.any(shown > np.bincount(column.codes, minlength=column.size)):
+        what = f"column '{column.name}' shows values that are not those of the data: it is not a release of this data."
+        raise DataError(Problem("release", what, HINT))
+
+
+def comparable(column: Column) -> bool:
+    """Say whether values can be compared with released ones: text and whole numbers look the same in every format."""
+    return bool(pa.types.is_large_string(column.values.type) or pa.types.is_integer(column.values.type))
+
+
+def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> Pair:
+    """Open a release and its data, or raise one message that says why they do not belong together."""
+    opened = open_under(release, policy)
+    certificate = opened.certificate
+    text = in_text(release)
     names = [name for name, spec in policy.columns.items() if spec.role in ("quasi", "sensitive", "insensitive")]
     source, _ = read(data, policy)
     tokens = [token for token in policy.source.missing if token] + ([""] if text else [])
@@ -90,9 +135,7 @@ def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> P
             attempt(name, partial(each.add, batch.column(name)))
         rows += len(batch)
         listener("read the data", rows, source.rows or 0)
-    if rows != certificate.get("rows_in"):
-        what = f"was made of {certificate.get('rows_in')} records, and the data has {rows}: it is not of this data."
-        raise DataError(Problem("release", what, HINT))
+    check_rows(opened, rows)
     ready = {name: attempt(name, each.finish) for name, each in encoders.items()}
     columns: dict[str, Column | ItemSets] = {name: column for name, column in ready.items() if column is not None}
     people = columns.pop(policy.subject, None) if policy.subject is not None else None
@@ -121,25 +164,8 @@ def _as_published(
     return dict(without_rare(Table(rows, open_ones, subject=subject), policy).quasi)
 
 
-def _in_text(release: Any) -> bool:
-    """Say whether a release is a text file, where an empty field is a missing cell."""
-    path = release if isinstance(release, str | Path) else getattr(release, "path", None)
-    return path is not None and engines.find_place(release) is None and is_text(Path(path))
-
-
-def _check_policy(certificate: Mapping[str, Any], policy: Policy) -> None:
-    if certificate.get("policy_sha256") != policy.sha256:
-        raise DataError(Problem("release", "was made under another policy than this one.", HINT))
-    roles = certificate["columns"]
-    if any(list(roles.get(role, ())) != policy.named(role) for role in ("quasi", "sensitive", "insensitive")):
-        raise DataError(Problem("release", "has other columns than the policy.", HINT))
-
-
 def _check_values(pair: Pair) -> None:
-    """Raise if a column that left as it came shows other values, or one more often, than the data has it.
-
-    Text and whole numbers are compared, which look the same in every format.
-    """
+    """Raise if a column that is released unchanged shows other values than the data, or one of them more often."""
     drawn = set(pair.opened.hidden)
     roles = ("sensitive", "insensitive") if pair.touched else ("quasi", "sensitive", "insensitive")
     names = [name for name in pair.columns if pair.policy.columns[name].role in roles and name not in drawn]
@@ -149,16 +175,12 @@ def _check_values(pair: Pair) -> None:
             raise DataError(Problem("release", f"lacks the column '{name}'.", "is the file whole?"))
         if isinstance(column, ItemSets) or pa.types.is_nested(cells.type):
             continue
-        if not (pa.types.is_large_string(column.values.type) or pa.types.is_integer(column.values.type)):
+        if not comparable(column):
             continue
         plain = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
         again = encode_like(column, plain, pair.missing)
         if again.values.type != column.values.type and not pa.types.is_integer(again.values.type):
             continue
         place = pc.index_in(again.values.cast(column.values.type), column.values)
-        before = np.bincount(column.codes, minlength=column.size)
-        after = np.bincount(again.codes, minlength=again.size)[: len(again.values)]
         known = np.asarray(place.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
-        if np.any(known < 0) or np.any(after > before[known]):
-            what = f"column '{name}' of the release shows values that are not those of the data."
-            raise DataError(Problem("release", what, HINT))
+        check_values(column, known[again.codes[again.codes < len(known)]])

@@ -25,10 +25,10 @@ from sudare.releases import (
 )
 from sudare.reports import report_page
 from sudare.reports.describe import describe
-from sudare.sources.encoded_table import Data
+from sudare.sources.encoded_table import Data, held
 
-RiskOf = Callable[[], Any]
-"""What measures the risk of both sides, and gives back something with ``to_dict``."""
+RiskOf = Callable[[Data], Any]
+"""What measures the risk of the data and of the release, and gives back something with ``to_dict``."""
 
 
 @dataclass(frozen=True)
@@ -106,17 +106,20 @@ def report_of(
     names = {"release": _name(release), "data": _name(data), "policy": _name(given)}
     known = {key: name for key, name in names.items() if name is not None}
     # what does not belong together is refused before any attack is tried
-    found = describe(release, data, policy, names=known, risk=None if risk is None else lambda: _measured(risk),
-                     progress=progress)  # fmt: skip
+    table = held(data, policy)
+    found = describe(
+        release, table, policy, names=known, risk=None if risk is None else lambda: _measured(risk, table),
+        progress=progress,
+    )  # fmt: skip
     found = {**found, "certificate": {**found["certificate"], "signature": signature()}}
     made = Report(report_page(found), found)
     return made if target is None else Report(made.html, made.figures, made.save(target))
 
 
-def _measured(risk: RiskOf) -> Mapping[str, Any] | None:
+def _measured(risk: RiskOf, data: Data) -> Mapping[str, Any] | None:
     """Return what a risk report tells; None where the risk of this release cannot be measured."""
     try:
-        found: Mapping[str, Any] = risk().to_dict()
+        found: Mapping[str, Any] = risk(data).to_dict()
     except SudareError:
         return None
     return found

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from sudare import engines
 from sudare.core.errors import (
     DataError,
     ParameterError,
@@ -20,8 +18,8 @@ from sudare.core.errors import (
 )
 from sudare.core.progress import Listener, silent
 from sudare.policy import ColumnSpec, Policy
-from sudare.releases import is_text
-from sudare.releases.opened import Released, open_released
+from sudare.releases.opened import Released
+from sudare.releases.pairing import check_rows, check_values, comparable, in_text, open_under
 from sudare.risks import (
     MOST,
     ReleaseView,
@@ -78,10 +76,8 @@ def risk_of(
     known = _checked(policy, population, fraction, columns, target, most_columns, seed)
     if model:
         check_installed()
-    opened = None if release is None else open_released(release)
-    text = release is not None and _is_text(release)
-    if opened is not None:
-        _check_policy(opened, policy)
+    opened = None if release is None else open_under(release, policy)
+    text = release is not None and in_text(release)
     hidden = [] if opened is None else [name for name in known if name in opened.sealed]
     if hidden:
         what = f"'{hidden[0]}' is hidden in the release, so that nobody finds a record by it."
@@ -100,7 +96,7 @@ def risk_of(
         both = encode(_with_population(own, policy, population, known), asking, **asked)
         table, others = both.taken(np.arange(own.num_rows)), both.taken(np.arange(own.num_rows, both.rows))
     if opened is not None:
-        _check_rows(opened, table)
+        check_rows(opened, table.rows)
     sensitive = {name: found for name in targets if (found := _column(table, name)) is not None}
     view = None if opened is None else _view(opened, policy, table, sensitive, text)
     measured = assess(
@@ -192,35 +188,6 @@ def _checked(
     return known
 
 
-def _is_text(release: Any) -> bool:
-    """Say whether a release is a text file, where an empty field is a missing cell."""
-    path = release if isinstance(release, str | Path) else getattr(release, "path", None)
-    return path is not None and engines.find_place(release) is None and is_text(Path(path))
-
-
-def _check_policy(opened: Released, policy: Policy) -> None:
-    """Raise if a release was made under another policy."""
-    problems = []
-    hint = "give the policy that it was made under, from the same file."
-    if opened.certificate.get("policy_sha256") != policy.sha256:
-        problems.append(Problem("release", "was made under another policy than this one.", hint))
-    elif list(opened.certificate["columns"]["quasi"]) != policy.quasi:
-        problems.append(Problem("release", "has other quasi-identifiers than the policy.", hint))
-    absent = [name for name in policy.quasi if name not in opened.columns]
-    if absent and not problems:
-        problems.append(Problem("release", f"lacks the columns {', '.join(absent)}.", "is the file whole?"))
-    if problems:
-        raise DataError(problems)
-
-
-def _check_rows(opened: Released, table: Table) -> None:
-    """Raise if a release was made of another number of records."""
-    rows = opened.certificate.get("rows_in")
-    if rows != table.rows:
-        what = f"was made of {rows} records, and the data has {table.rows}."
-        raise DataError(Problem("release", what, "it is not a release of this data."))
-
-
 def _column(table: Table, name: str) -> Column | None:
     """Return the codes of a sensitive or insensitive column, if it holds single values."""
     return table.sensitive.get(name) or table.context.get(name)
@@ -292,23 +259,9 @@ def _votes(opened: Released, released: pa.Table, policy: Policy, name: str, colu
     if name in opened.sealed:
         return from_sets(column, released.column(name), policy.columns[name].separator)
     votes = from_values(column, released.column(name), missing)
-    if name not in opened.hidden:
-        _check_values(name, column, votes)
+    if name not in opened.hidden and comparable(column):
+        check_values(column, votes.value)
     return votes
-
-
-def _check_values(name: str, column: Column, votes: Votes) -> None:
-    """Raise if a column that left as it came shows other values than the data, or one of them more often.
-
-    Text and whole numbers are compared, which look the same in every format.
-    """
-    if not (pa.types.is_large_string(column.values.type) or pa.types.is_integer(column.values.type)):
-        return
-    known = votes.value >= 0
-    shown = np.bincount(votes.value[known], minlength=column.size)
-    if not known.all() or np.any(shown > np.bincount(column.codes, minlength=column.size)):
-        what = f"column '{name}' shows values that are not those of the data."
-        raise DataError(Problem("release", what, "it is not a release of this data."))
 
 
 def _people(shown: Shown, pseudonyms: pa.ChunkedArray, policy: Policy) -> Any:

@@ -33,7 +33,10 @@ from sudare.table.rare_values import hide_rare
 from sudare.table.spellings import TWICE, fold, folded_words, repeated
 
 Data = Any
-"""A path, a table of a database by its address, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation."""
+"""A path, a table of a database by its address, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation.
+
+Also a source of ours that is held in memory (:func:`held`).
+"""
 
 _WORKERS = 2
 """The threads that encode the columns of a batch."""
@@ -54,6 +57,8 @@ def read(
     read in the transaction of ``database``, or else in one of its own, which ends with the last batch. ``described``
     says that this is the table which the policy describes.
     """
+    if isinstance(data, engines.Source):
+        return data, lambda table: table
     names = list(only or (name for name, spec in policy.columns.items() if spec.role != "identifier"))
     place = engines.find_place(data)
     if described:
@@ -76,6 +81,18 @@ def read(
 
     arrow, give_back = engines.adopt(data, wanted)
     return engines.open_table(arrow), give_back
+
+
+def held(data: Data, policy: Policy) -> Data:
+    """Return a table as several may read it one after the other: text that fits into memory is read only once.
+
+    A table of a database, and files from which columns are read quickly, come back as they are.
+    """
+    path = isinstance(data, str | Path) and engines.find_place(data) is None
+    if not path or engines.file_kind(Path(data)) != "text":
+        return data
+    source, _ = read(data, policy)
+    return source if source.held else data
 
 
 def check_source(data: Data, policy: Policy, *, spark: bool = False) -> None:
