@@ -9,7 +9,8 @@ OUT := out
 # What `make check` leaves out: engines (PostgreSQL, Spark) and the browser, pages and their examples, papers, random tables,
 # every method with every model, long trials, and single files that take long. `make test` leaves out nothing.
 SLOW := tests/engines tests/soak tests/papers tests/docs tests/properties tests/conformance \
-	tests/cli/test_killed.py tests/reports/test_in_browser.py tests/policy/test_effects.py tests/estimates/test_shrinkage.py
+	tests/cli/test_killed.py tests/reports/test_in_browser.py tests/policy/test_effects.py tests/estimates/test_shrinkage.py \
+	tests/audits/test_class_tables.py tests/methods/test_large_lattices.py tests/kernels/test_item_combinations.py
 
 demo: $(VENV)/installed
 	@mkdir -p $(OUT)
