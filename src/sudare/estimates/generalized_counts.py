@@ -312,7 +312,7 @@ def _by_value(
     kinds: list[int] = []
     found, shares = [], []
     for kind, cell in enumerate(told):
-        shown = str(cell) if isinstance(cell, Interval | HalfOpen) else cell
+        shown = cell.text if isinstance(cell, Interval | HalfOpen) else cell
         members = _members(shown, seen)
         if len(kinds) + len(members) > LONGEST:
             raise DataError(Problem("by", "sets have too many members.", "count by fewer columns."))

@@ -53,7 +53,9 @@ class Interval:
     low: str
     high: str
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """The interval as a release shows it."""
         return f"[{self.low}, {self.high}]"
 
 
@@ -76,7 +78,9 @@ class HalfOpen:
     low: str
     high: str
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """The band as a release shows it."""
         return f"[{self.low}, {self.high})"
 
 
@@ -133,7 +137,9 @@ def read_cell(text: str | None) -> ReadCell:
 
 def label_of(cell: ReadCell) -> str | None:
     """Return a cell as the text of one value or label; None for what is more than one, or missing."""
-    return str(cell) if isinstance(cell, str | HalfOpen) else None
+    if isinstance(cell, HalfOpen):
+        return cell.text
+    return cell if isinstance(cell, str) else None
 
 
 @dataclass(frozen=True, eq=False)
