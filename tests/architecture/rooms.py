@@ -55,7 +55,7 @@ ROOMS = {
         "core estimates kernels methods metrics models pipeline policy releases risks sources table",
     ),
     "reports": Room(
-        "the report: `describe/` makes its figures, `svg/` its charts, and the page shows them",
+        "the report: `describe/` makes its figures, `svg/` its charts, and `templates/` show them",
         "core engines estimates hierarchies policy releases sources table",
     ),
     "drafts": Room("drafts of policies, from the columns of a table", "core policy table"),

@@ -31,6 +31,8 @@ OUTSIDE = {
     "pycanon": (),
     "typer": ("cli",),
     "rich": ("cli",),
+    "jinja2": ("reports/markup",),
+    "markupsafe": ("reports/",),
     "yaml": ("core/limits", "policy", "hierarchies/", "audits/bounds", "audits/hierarchy", "drafts/"),
     "pydantic": ("policy",),
     "cryptography": ("releases/signatures", "audits/signatures"),

@@ -11,7 +11,7 @@ import pytest
 
 import sudare
 
-HEAVY = {"numba", "pyarrow", "duckdb", "pydantic", "typer", "pandas", "polars", "numpy", "rich", "yaml"}
+HEAVY = {"numba", "pyarrow", "duckdb", "pydantic", "typer", "pandas", "polars", "numpy", "rich", "yaml", "jinja2"}
 
 
 def loaded(code):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import secrets
 from collections.abc import Callable, Mapping
@@ -25,6 +24,7 @@ from sudare.releases import (
 )
 from sudare.reports import report_page
 from sudare.reports.describe import describe
+from sudare.reports.markup import rendered
 from sudare.sources.encoded_table import Data, held
 
 RiskOf = Callable[[Data], Any]
@@ -73,8 +73,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         # in a frame of its own, so that its styles and those of the notebook leave each other alone
-        page = html.escape(self.html, quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:800px;border:0" sandbox title="report"></iframe>'
+        return str(rendered("frame.html", page=self.html))
 
 
 def check_report(target: Path) -> None:

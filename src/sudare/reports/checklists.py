@@ -25,12 +25,7 @@ from sudare.reports.identifiers import (
     hinted,
     words_of,
 )  # fmt: skip
-from sudare.reports.sections import (
-    Section,
-    paragraph,
-    table,
-)
-from sudare.reports.svg.marks import plain
+from sudare.reports.sections import Cell, Section
 
 Found = Mapping[str, Any]
 MET, UNMET, JUDGE = "met", "not met", "for a human to judge"
@@ -56,11 +51,7 @@ KNOWLEDGE = Item(
 
 def checklists(found: Found) -> Section:
     """Return the section of all checklists."""
-    intro = paragraph(
-        "Filled where the tool can tell, open where somebody has to judge. A rule counts as met as far as the names, "
-        "roles and cells of the columns tell. None of this is legal advice."
-    )
-    return Section("checklists", "Checklists", intro + "".join(_list(*each) for each in _lists(found)))
+    return Section.of("checklists", "Checklists", {"lists": [_list(*each) for each in _lists(found)]})
 
 
 def verdicts(found: Found) -> list[tuple[str, str, str]]:
@@ -93,16 +84,13 @@ def _lists(found: Found) -> list[tuple[str, str, list[Item]]]:
     ]  # fmt: skip
 
 
-def _list(title: str, about: str, items: Sequence[Item]) -> str:
-    rows = []
-    for item in items:
-        line = '<span class="sign"></span>' if item.verdict == JUDGE else ""
-        verdict = f'<span class="verdict {STYLES[item.verdict]}">{plain(item.verdict)}</span>{line}'
-        rows.append([plain(item.rule), plain(item.seen), verdict])
+def _list(title: str, about: str, items: Sequence[Item]) -> dict[str, Any]:
     counts = ", ".join(f"{sum(item.verdict == each for item in items)} {each}" for each in STYLES)
-    sign = '<p class="note">I know the data, and confirm this list (name, date):<span class="sign"></span></p>'
-    body = table(["rule", "what the tool saw", "verdict"], rows, raw=True)
-    return f"<h3>{plain(title)}</h3>{paragraph(f'{about} {counts}.', 'quiet')}{body}{sign}"
+    rows = [
+        [item.rule, item.seen, Cell(item.verdict, style=STYLES[item.verdict], sign=item.verdict == JUDGE)]
+        for item in items
+    ]
+    return {"title": title, "about": f"{about} {counts}.", "rows": rows}
 
 
 # -- HIPAA ----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sudare.reports.svg.marks import plain
+from sudare.reports.markup import phrase
 
 ROLES = {
     "identifier": "names a person, and is never released",
@@ -73,17 +73,17 @@ def limits(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def usage(found: Mapping[str, Any]) -> Iterator[str]:
-    """Give sentences for an analyst, as HTML."""
+    """Give sentences for an analyst; those with examples are HTML."""
     columns, method = found["columns"], found["method"]
-    name = plain(found["names"].get("release") or "RELEASE")
+    name = found["names"].get("release") or "RELEASE"
     of = next((each["name"] for each in columns if each["role"] in ("sensitive", "insensitive")), None)
     by = next((each["name"] for each in columns if each["role"] == "quasi" and each["kind"] != "items"), None)
     untouched = [each["name"] for each in columns if each["treatment"] == "untouched"]
     if untouched:
-        yield f"These columns are exact, and can be analysed as usual: {plain(', '.join(untouched))}."
+        yield f"These columns are exact, and can be analysed as usual: {', '.join(untouched)}."
     if any(each["treatment"] == "generalized" for each in columns):
-        yield (
-            "Generalized cells read so: <code>[17, 25]</code> is some number from 17 to 25, <code>{A, B}</code> is A "
+        yield phrase(
+            "Generalized cells read so: <code>[17, 25]</code> is some number from 17 to 25, <code>{{A, B}}</code> is A "
             "or B, <code>*</code> is anything. The label of a group stands for some value below it. Do not take the "
             "middle of an interval, or the first of a set, for the truth: count evenly."
         )
@@ -93,21 +93,21 @@ def usage(found: Mapping[str, Any]) -> Iterator[str]:
             "of records with an item are at least as large as they look."
         )
     if method == "pram":
-        yield (
+        yield phrase(
             "Do not count cells of columns that were drawn at random: correct for the drawing first. The certificate "
             "has the probabilities, and <code>sudare estimate</code> does it."
         )
     if method in ("dummies", "anatomy"):
-        yield (
+        yield phrase(
             "Hidden values cannot be counted record by record; <code>sudare estimate</code> tells how they are "
             "distributed."
         )
     if of is not None:
-        asked = f" --by {plain(by)}" if by is not None and by != of else ""
-        yield (
-            f"Counts with intervals: <code>sudare estimate {name} --of {plain(of)}{asked}</code>. Cells with fewer "
-            "than 30 records are flagged: leave them out of a publication."
-        )
+        asked = f" --by {by}" if by is not None and by != of else ""
+        yield phrase(
+            "Counts with intervals: <code>sudare estimate {} --of {}{}</code>. Cells with fewer than 30 records are "
+            "flagged: leave them out of a publication.", name, of, asked
+        )  # fmt: skip
     lost = found["records"]
     if lost["left_out"].get("about") != 0:
         masked = "show no quasi-identifier" if lost["masked"] else "are not in the release"
@@ -118,11 +118,11 @@ def usage(found: Mapping[str, Any]) -> Iterator[str]:
     far = [each for each in columns if (each["distance"] or 0) > 0.1]
     if far:
         yield (
-            f"Take care with {plain(', '.join(each['name'] for each in far))}: read from the release, the "
+            f"Take care with {', '.join(each['name'] for each in far)}: read from the release, the "
             "distribution differs from that of the data by more than 10%."
         )
     yield "Do not join the release with other tables about the same people, and do not try to recognise anybody."
-    yield f"Prove the release again before you use it: <code>sudare audit {name} --policy POLICY</code>."
+    yield phrase("Prove the release again before you use it: <code>sudare audit {} --policy POLICY</code>.", name)
 
 
 def signed(signature: Mapping[str, Any] | None) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from markupsafe import Markup
 
 from sudare.reports.explanations import (
     ROLES,
@@ -13,7 +15,7 @@ from sudare.reports.explanations import (
     meaning,
     usage,
 )
-from sudare.reports.svg.marks import plain
+from sudare.reports.markup import rendered
 from sudare.reports.svg.report_charts import (
     FORMS,
     bars,
@@ -26,19 +28,39 @@ from sudare.reports.svg.report_charts import (
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its key, which links lead to, its title, and its body as HTML."""
+    """A section: its key, which links lead to and its template is named by, its title, and its body as HTML."""
 
     key: str
     title: str
-    body: str
+    body: Markup
+
+    @classmethod
+    def of(cls, key: str, title: str, facts: Mapping[str, Any]) -> Section:
+        """Return a section with the facts that its template shows."""
+        return cls(key, title, rendered(f"sections/{key}.html", **facts))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table that is more than text: a heading, a note below it, a style that makes it a verdict, a line
+    for a signature.
+    """
+
+    text: str
+    strong: str = ""
+    note: str = ""
+    style: str = ""
+    sign: bool = False
 
 
 Found = Mapping[str, Any]
+Facts = dict[str, Any]
+"""What a template shows."""
 
 
 def sections_of(found: Found) -> list[Section]:
     """Return the sections of a report in their order."""
-    parts: list[tuple[str, str, Callable[[Found], str]]] = [
+    parts: list[tuple[str, str, Callable[[Found], Facts]]] = [
         ("promises", "What was promised, and proven", _promises),
         ("columns", "Each column before and after", _columns),
         ("relations", "How columns go together", _relations),
@@ -50,32 +72,7 @@ def sections_of(found: Found) -> list[Section]:
         ("certificate", "The certificate", _certificate),
         ("blurring", "What this report does not show", _blurring),
     ]
-    return [Section(key, title, make(found)) for key, title, make in parts]
-
-
-def paragraph(text: str, style: str = "") -> str:
-    """Return a paragraph of plain text."""
-    kind = f' class="{style}"' if style else ""
-    return f"<p{kind}>{plain(text)}</p>"
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = (), raw: bool = False) -> str:
-    """Return a table that becomes a list on narrow screens; ``raw``: cells are HTML already."""
-
-    def cell(text: str, place: int, tag: str) -> str:
-        kind = ' class="n"' if place in numbers else ""
-        name = f' data-name="{plain(head[place]).replace(chr(34), "&quot;")}"' if tag == "td" and place else ""
-        return f"<{tag}{kind}{name}>{text if raw and tag == 'td' else plain(text)}</{tag}>"
-
-    top = "".join(cell(name, place, "th") for place, name in enumerate(head))
-    body = "".join(f"<tr>{''.join(cell(text, n, 'td') for n, text in enumerate(row))}</tr>" for row in rows)
-    return f'<table class="stack"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
-
-
-def key(*entries: tuple[str, str]) -> str:
-    """Return what colours mean: the variable of each, and its meaning."""
-    lines = (f'<li><i style="background:var(--{colour})"></i>{plain(text)}</li>' for colour, text in entries)
-    return f'<ul class="key">{"".join(lines)}</ul>'
+    return [Section.of(key, title, make(found)) for key, title, make in parts]
 
 
 BEFORE_AFTER = (("before", "before, in the data (rounded)"), ("after", "after, as read from the release"))
@@ -89,31 +86,18 @@ def _figure(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _promises(found: Found) -> str:
+def _promises(found: Found) -> Facts:
     rows = []
     for one in found["guarantees"]:
-        verdict = (
-            '<span class="verdict holds">holds</span>' if one["holds"] else '<span class="verdict broken">broken</span>'
-        )
         limited = one["required"] not in (0, None) or not str(one["model"]).endswith("absent")
-        note = f'<br><span class="note">{plain(one["note"])}</span>' if one["note"] else ""
+        verdict = "holds" if one["holds"] else "broken"
         rows.append([
-            f"<strong>{plain(_asked(one))}</strong><br>{plain(meaning(one))}{note}",
-            plain(_figure(one["required"])) if limited else "none",
-            plain(_figure(one["achieved"])) if limited else plain(_figure(one["achieved"] or "none")),
-            verdict,
+            Cell(meaning(one), strong=_asked(one), note=one["note"] or ""),
+            _figure(one["required"]) if limited else "none",
+            _figure(one["achieved"]) if limited else _figure(one["achieved"] or "none"),
+            Cell(verdict, style=verdict),
         ])  # fmt: skip
-    intro = paragraph(
-        "The policy lists promises. Before the release was handed over, a second program that shares nothing with the "
-        "first read the written file and proved each of them; a release that breaks one is never written."
-    )
-    not_proven = paragraph(
-        "Nobody can prove that the roles in the policy are right, that its limits are strict enough, or that nothing "
-        "is learned from this release together with another one about the same people. People decide that.",
-        "note",
-    )
-    body = table(["promise", "required", "achieved", "verdict"], rows, numbers=(1, 2), raw=True)
-    return intro + body + "".join(paragraph(line) for line in limits(found)) + not_proven
+    return {"rows": rows, "limits": list(limits(found))}
 
 
 def _asked(one: Found) -> str:
@@ -125,48 +109,28 @@ def _asked(one: Found) -> str:
     return f"{one['model']} ({given})" if given else str(one["model"])
 
 
-def _columns(found: Found) -> str:
-    cards = "".join(f'<article class="card">{"".join(_column(column))}</article>' for column in found["columns"])
-    intro = paragraph(
-        "Each picture shows which share of the records has a value, in the data and in the release. A generalized cell "
-        "is read as an analyst would read it: an interval counts evenly for all numbers that it covers, a set for "
-        "each of its members, a group of a hierarchy for each value below it. The difference is the share of the "
-        "records that would have to change places to turn one distribution into the other: 0% is the same, 100% has "
-        "nothing in common."
-    )
-    return f'{intro}{key(*BEFORE_AFTER)}<div class="flow">{cards}</div>'
+def _columns(found: Found) -> Facts:
+    return {"colours": BEFORE_AFTER, "cards": [_column(column) for column in found["columns"]]}
 
 
-def _column(column: Found) -> Iterator[str]:
-    yield f"<h3>{plain(column['name'])}</h3>"
+def _column(column: Found) -> Facts:
     about = f"{ROLES[column['role']]}; {TREATMENTS[column['treatment']]}."
     if column["distance"] is not None:
         about += f" Difference {percent(column['distance'])}."
-    yield paragraph(about, "quiet")
+    picture = ""
     if column["parts"]:
         title = f"Shares of {column['name']} before and after"
         upright = column["kind"] in ("number", "date", "time", "duration") and len(column["parts"]) > 3
-        yield histogram(column["parts"], title=title) if upright else bars(column["parts"], title=title)
-    for note in column["notes"]:
-        yield paragraph(note, "note")
+        picture = histogram(column["parts"], title=title) if upright else bars(column["parts"], title=title)
+    return {"name": column["name"], "about": about, "picture": picture, "notes": column["notes"]}
 
 
-def _relations(found: Found) -> str:
+def _relations(found: Found) -> Facts:
     facts = found["relations"]
     if facts is None:
-        return paragraph(
-            "There are fewer than two columns that can be compared, or too few records to compare them without telling "
-            "something about each."
-        )
-    intro = paragraph(
-        "How strongly two columns go together, from 0 (not at all) to 1 (one follows from the other): the correlation "
-        "of two numbers (below 0 if one falls as the other grows), the correlation ratio of a number and a category, "
-        "and Cramér's V of two categories. What is weaker after than before is what an analysis of the release will "
-        "miss."
-    )
-    squares = {side: matrix(facts["names"], facts[side], title=f"Associations {side}") for side in ("before", "after")}
-    pair = "".join(f'<article class="card"><h3>{side}</h3>{each}</article>' for side, each in squares.items())
-    names = "".join(f"<li>{plain(name)}</li>" for name in facts["names"])
+        return {"names": []}
+    pictures = [(side, matrix(facts["names"], facts[side], title=f"Associations {side}"))
+                for side in ("before", "after")]  # fmt: skip
     notes = []
     if any(value is None for line in facts["after"] for value in line):
         notes.append("A dash stands where values are hidden in sets or groups: estimates tell what they go with.")
@@ -178,11 +142,7 @@ def _relations(found: Found) -> str:
         notes.append(f"From {facts['drawn']:,} records that were drawn at random.")
     if facts["left_out"]:
         notes.append(f"Not compared, for want of room: {', '.join(facts['left_out'])}.")
-    moved = _moved(facts)
-    return (
-        f'{intro}{paragraph(moved) if moved else ""}<div class="cards">{pair}</div><ol class="names">{names}</ol>'
-        + "".join(paragraph(note, "note") for note in notes)
-    )
+    return {"names": facts["names"], "moved": _moved(facts), "pictures": pictures, "notes": notes}
 
 
 def _moved(facts: Found) -> str:
@@ -201,10 +161,11 @@ def _moved(facts: Found) -> str:
     return f"The largest change is that of {first} and {second}: {before:.2f} before, {after:.2f} after."
 
 
-def _classes(found: Found) -> str:
+def _classes(found: Found) -> Facts:
     facts = found["classes"]
+    shown: Facts = {"lines": [], "picture": "", "colours": (), "notes": []}
     if facts is None:
-        return paragraph("The policy names no quasi-identifiers by which records could look alike.")
+        return shown | {"lines": ["The policy names no quasi-identifiers by which records could look alike."]}
     bins = facts["bins"]
     intro = (
         f"A person can be found among the records that look the same in {', '.join(facts['columns'])}. The picture "
@@ -216,45 +177,40 @@ def _classes(found: Found) -> str:
             "This method leaves these columns as they were, or draws them anew, so that the release has no such "
             "groups. The picture is that of the data. What protects the people is what the promises above say."
         )
-        return paragraph(intro) + paragraph(untouched) + f'<div class="wide">{bars(bins, title="Group sizes")}</div>'
+        return shown | {"lines": [intro, untouched], "picture": bars(bins, title="Group sizes")}
     few = any(part["few"] for part in bins)
-    note = paragraph(f"“few”: fewer than {found['threshold']} records.", "note") if few else ""
     smallest = found["smallest_class"]
     told = f"In the release the smallest group has {smallest:,} {'people' if found['people'] else 'records'}."
-    return (
-        paragraph(intro) + paragraph(told) + key(*BEFORE_AFTER)
-        + f'<div class="wide">{bars(bins, title="Group sizes before and after")}</div>{note}'
-    )  # fmt: skip
+    return {
+        "lines": [intro, told],
+        "colours": BEFORE_AFTER,
+        "picture": bars(bins, title="Group sizes before and after"),
+        "notes": [f"“few”: fewer than {found['threshold']} records."] if few else [],
+    }
 
 
-def _attributes(found: Found) -> str:
+def _attributes(found: Found) -> Facts:
     quasi = [column for column in found["columns"] if column["shares"]]
     if not quasi:
-        return paragraph("No quasi-identifier was changed.")
+        return {"rows": []}
     used = {form for column in quasi for form, share in column["shares"].items() if share}
     colours = {"single": "after", "generalized": "general", "hidden": "hidden", "drawn": "drawn", "left_out": "gone"}
-    intro = paragraph(
-        "For each quasi-identifier, which share of the records shows a single value, a generalized one, or nothing. "
-        "For item sets it is the share of the items."
-    )
-    legend = key(*((colours[form], FORMS[form]) for form in FORMS if form in used))
-    head = ["attribute", *(FORMS[form] for form in FORMS if form in used), "mean width of a generalized cell"]
-    rows = [
-        [
-            column["name"],
-            *(percent(column["shares"].get(form) or 0.0) for form in FORMS if form in used),
-            _width(column),
-        ]
-        for column in quasi
-    ]
     lost = found["records"]["left_out"]
-    told = ""
-    if "below" in lost:
-        told = paragraph(
-            f"Fewer than {lost['below']} records are not shown at all; they are not in these figures.", "note"
-        )
-    picture = f'<div class="wide">{shares(quasi, title="Shares of cells by what became of them")}</div>'
-    return intro + legend + picture + table(head, rows, numbers=range(1, len(head))) + told
+    left = f"Fewer than {lost.get('below')} records are not shown at all; they are not in these figures."
+    return {
+        "colours": [(colours[form], FORMS[form]) for form in FORMS if form in used],
+        "picture": shares(quasi, title="Shares of cells by what became of them"),
+        "head": ["attribute", *(FORMS[form] for form in FORMS if form in used), "mean width of a generalized cell"],
+        "rows": [
+            [
+                column["name"],
+                *(percent(column["shares"].get(form) or 0.0) for form in FORMS if form in used),
+                _width(column),
+            ]
+            for column in quasi
+        ],
+        "notes": [left] if "below" in lost else [],
+    }
 
 
 def _width(column: Found) -> str:
@@ -265,16 +221,17 @@ def _width(column: Found) -> str:
     return f"{width:,g} {unit.get(column['kind'], '')}".rstrip()
 
 
-def _risk(found: Found) -> str:
+def _risk(found: Found) -> Facts:
     facts = found["exposure"]
+    shown: Facts = {"lines": [], "rows": [], "notes": [], "attacks": [], "worst": []}
     if facts is None:
-        return paragraph("The policy names no quasi-identifiers by which a person could be recognised.")
+        return shown | {"lines": ["The policy names no quasi-identifiers by which a person could be recognised."]}
     before, after = facts["before"], facts["after"]
     who = "of people who look like nobody else" if found["people"] else "like no other"
 
-    def line(name: str, about: str, take: Callable[[Found], float | None]) -> list[str]:
+    def line(name: str, about: str, take: Callable[[Found], float | None]) -> list[Cell | str]:
         told = "see the promises" if after is None else percent(take(after))
-        return [f"<strong>{plain(name)}</strong><br>{plain(about)}", plain(_share(take(before), found)), plain(told)]
+        return [Cell(about, strong=name), _share(take(before), found), told]
 
     largest = (
         "How likely the most exposed record is connected with the right person, by somebody who knows that the person "
@@ -293,19 +250,19 @@ def _risk(found: Found) -> str:
         )
         rows.append(line(f"above {limit}", about, lambda side, limit=limit: side["above"][limit]))  # type: ignore[misc]
     classes = found["classes"]
-    intro = paragraph(
+    lines = [
         f"How likely it is that somebody who knows {', '.join(classes['columns'])} of a person finds the record of "
         "this person."
-    )
+    ]
     if classes["outside"]:
-        intro += paragraph(
+        lines.append(
             f"Not in these figures: {', '.join(classes['outside'])}, which km-anonymity alone limits. Whoever knows "
             "more of it than that allows for may find a record by it."
         )
-    body = intro + table(["figure", "before", "after"], rows, numbers=(1, 2), raw=True)
+    shown |= {"lines": lines, "rows": rows}
     if found["risk"] is None:
-        return body + paragraph("Attacks on the data and on the release were not tried for this report.", "note")
-    return body + _attacks(found["risk"], found)
+        return shown | {"notes": ["Attacks on the data and on the release were not tried for this report."]}
+    return shown | _attacks(found["risk"], found)
 
 
 def _crowd(limit: str) -> int:
@@ -316,7 +273,7 @@ def _share(share: float | None, found: Found) -> str:
     return f"fewer than {found['threshold']} records" if share is None else percent(share)
 
 
-def _attacks(risk: Found, found: Found) -> str:
+def _attacks(risk: Found, found: Found) -> Facts:
     """Return what attacks on both sides achieved."""
     rows = []
     linkage = risk["linkage"]
@@ -339,16 +296,11 @@ def _attacks(risk: Found, found: Found) -> str:
             f"without it."
         )
         rows.append([f"inferring {each['target']}", about, *(_success(each[side]) for side in ("before", "after"))])
-    if not rows:
-        return ""
-    lines = [[f"<strong>{plain(name)}</strong><br>{plain(about)}", plain(first), plain(second)]
-             for name, about, first, second in rows]  # fmt: skip
-    head = paragraph("Attacks that were tried on the data and on the release, with intervals of 95%:")
-    body = head + table(["attack", "before", "after"], lines, numbers=(1, 2), raw=True)
-    if risk["combinations"]:
-        worst = "; ".join(f"{', '.join(one['columns'])} ({percent(one['share'])})" for one in risk["combinations"][:5])
-        body += paragraph(f"In the data, these combinations of columns single out most records: {worst}.")
-    return body
+    worst = "; ".join(f"{', '.join(one['columns'])} ({percent(one['share'])})" for one in risk["combinations"][:5])
+    return {
+        "attacks": [[Cell(about, strong=name), first, second] for name, about, first, second in rows],
+        "worst": [f"In the data, these combinations of columns single out most records: {worst}."] if worst else [],
+    }
 
 
 def _success(one: Found | None) -> str:
@@ -366,12 +318,11 @@ def _singled(one: Found | None, found: Found) -> str:
     return f"fewer than {found['threshold']} records" if one["few"] else percent(one["share"])
 
 
-def _use(found: Found) -> str:
-    lines = "".join(f"<li>{text}</li>" for text in usage(found))
-    return f"<ul>{lines}</ul>"
+def _use(found: Found) -> Facts:
+    return {"lines": list(usage(found))}
 
 
-def _policy(found: Found) -> str:
+def _policy(found: Found) -> Facts:
     policy = found["policy"]
     rows = [
         [
@@ -390,22 +341,14 @@ def _policy(found: Found) -> str:
         ]
         for column in policy["columns"]
     ]
-    required = "".join(
-        f"<li><code>{plain(', '.join(f'{name}: {value}' for name, value in one.items()))}</code></li>"
-        for one in policy["require"]
-    )
-    method = ", ".join(f"{name}: {value}" for name, value in policy["method"].items())
     allowed = policy["suppression"]
-    return (
-        paragraph(
-            "What each column is to somebody who tries to recognise a person, and what the release has to promise."
-        )
-        + table(["column", "role", "form"], rows)
-        + f"<h3>Required</h3><ul>{required}</ul>"
-        + f"<h3>Method</h3><p><code>{plain(method)}</code></p>"
-        + paragraph(f"Up to {percent(allowed['limit'])} of the records may be left out ({allowed['records']}).")
-        + f'<p class="quiet">SHA-256 of the policy: <code>{plain(policy["sha256"])}</code></p>'
-    )
+    return {
+        "rows": rows,
+        "required": [", ".join(f"{name}: {value}" for name, value in one.items()) for one in policy["require"]],
+        "method": ", ".join(f"{name}: {value}" for name, value in policy["method"].items()),
+        "allowed": f"Up to {percent(allowed['limit'])} of the records may be left out ({allowed['records']}).",
+        "sha256": policy["sha256"],
+    }
 
 
 LOSSES = {
@@ -424,7 +367,7 @@ def _size(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def _certificate(found: Found) -> str:
+def _certificate(found: Found) -> Facts:
     facts = found["certificate"]
     losses = [[name.replace("_", " "), LOSSES.get(name, ""), _size(value)] for name, value in facts["loss"].items()]
     rows = [
@@ -442,23 +385,14 @@ def _certificate(found: Found) -> str:
     )
     rows += [[f"values of {name}", f"{count:,}, listed in the certificate"] for name, count in facts["hidden"].items()]
     rows += [["note", note] for note in facts["notes"]]
-    intro = paragraph(
-        "The certificate is a file beside the release. Whoever gets the release can prove it again with sudare audit; "
-        "the digests tell whether the files are those that this page speaks of."
-    )
     rounded = (
         f"Fewer than {found['threshold']} records were left out, and how many would follow from exact figures: shares "
         "are rounded, and sums are not shown."
     )
-    return (
-        intro + table(["entry", "content"], rows) + "<h3>Loss</h3>"
-        + paragraph("What the release loses by the usual measures. Less is better in each but precision.")
-        + (paragraph(rounded, "note") if facts["rounded"] else "")
-        + table(["measure", "what it means", "figure"], losses, numbers=(2,))
-    )  # fmt: skip
+    return {"rows": rows, "losses": losses, "notes": [rounded] if facts["rounded"] else []}
 
 
-def _blurring(found: Found) -> str:
+def _blurring(found: Found) -> Facts:
     least = found["threshold"]
     who = "people" if found["people"] else "records"
     lines = [
@@ -474,4 +408,4 @@ def _blurring(found: Found) -> str:
         "any value.",
         "Identifiers were not read at all.",
     ]
-    return "<ul>" + "".join(f"<li>{plain(line)}</li>" for line in lines) + "</ul>"
+    return {"lines": lines}

@@ -5,29 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sudare.reports.svg.marks import plain
+from sudare.reports.markup import rendered
 
 MEASURES = ("gcp", "arx", "entropy")
 
 
 def release_summary(certificate: Mapping[str, Any], title: str) -> str:
     """Return what a release promises, with verdicts, and what it lost."""
-    rows = "".join(
-        f"<tr><td style='text-align:left'>{plain(str(one['model']))}</td><td>{plain(_figure(one['required']))}</td>"
-        f"<td>{plain(_figure(one['achieved']))}</td><td>{'holds' if one['holds'] else 'broken'}</td></tr>"
-        for one in certificate["guarantees"]
-    )
     loss = certificate["loss"]
     told = ", ".join(f"{name.upper()} {loss[name]:.4f}" for name in MEASURES if name in loss)
     classes = "" if certificate["classes"] is None else f" in {certificate['classes']:,} classes"
-    count = len(certificate.get("warnings") or ())
+    warnings = certificate.get("warnings") or ()
+    count = len(warnings)
     verdict = f" The policy's promises hold, with {count} {'warning' if count == 1 else 'warnings'}." if count else ""
-    warned = "".join(f"<p>Warning: {plain(str(one['text']))}</p>" for one in certificate.get("warnings") or ())
-    return (
-        f"<div><p><strong>{plain(title)}</strong>: {certificate['rows_out']:,} of {certificate['rows_in']:,} records"
-        f"{classes}.{verdict} Loss: {plain(told)}.</p><table><thead><tr><th "
-        f"style='text-align:left'>promise</th><th>required</th>"
-        f"<th>achieved</th><th>verdict</th></tr></thead><tbody>{rows}</tbody></table>{warned}</div>"
+    rows = [
+        {
+            "model": str(one["model"]),
+            "required": _figure(one["required"]),
+            "achieved": _figure(one["achieved"]),
+            "verdict": "holds" if one["holds"] else "broken",
+        }
+        for one in certificate["guarantees"]
+    ]
+    records = f"{certificate['rows_out']:,} of {certificate['rows_in']:,} records"
+    about = f"{records}{classes}.{verdict} Loss: {told}."
+    return str(
+        rendered("summary.html", title=title, about=about, rows=rows, warnings=[str(one["text"]) for one in warnings])
     )
 
 

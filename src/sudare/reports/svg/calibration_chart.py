@@ -15,15 +15,15 @@ from typing import Any
 
 from sudare.reports.svg.marks import (
     FAINT,
-    FONT,
     INK,
-    PAPER,
     QUIET,
     WARNING,
     box,
     figure,
     group,
-    plain,
+    line,
+    picture,
+    polyline,
     shorten,
     words,
 )
@@ -82,13 +82,7 @@ def calibration_picture(found: Mapping[str, Any]) -> str:
         words((LEFT + WIDTH - RIGHT) / 2, end - 4, "p: how likely a value is kept", colour=QUIET, anchor="middle")
     ]
     height = end + MARGIN
-    body = "\n".join(marks)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" '
-        f'height="{height:g}" role="img" font-family="{FONT}">\n'
-        f"<title>{plain(_title(found))}</title>\n<desc>{plain(_description(found))}</desc>\n"
-        f"{box(0, 0, WIDTH, height, fill=PAPER)}\n{body}\n</svg>\n"
-    )
+    return picture(WIDTH, height, _title(found), _description(found), marks)
 
 
 def _title(found: Mapping[str, Any]) -> str:
@@ -141,11 +135,9 @@ def _panel(curve: Mapping[str, Any], found: Mapping[str, Any], top: float) -> st
     for value in TICKS:
         x = LEFT + wide * value
         marks += [words(x, top + PANEL + 16, f"{value:g}", size=11, colour=QUIET, anchor="middle")]
-    points = " ".join(
-        f"{LEFT + wide * p:.1f},{axis(value):.1f}" for p, value in zip(curve["p"], curve["figure"], strict=True)
-    )
-    marks.append(f'<polyline points="{points}" fill="none" stroke="{CURVE}" stroke-width="2"/>')
-    marks.append(_line(LEFT, limit, LEFT + wide, limit, WARNING, dashed=True))
+    places = [(LEFT + wide * p, axis(value)) for p, value in zip(curve["p"], curve["figure"], strict=True)]
+    marks.append(polyline(places, stroke=CURVE, thickness=2))
+    marks.append(line((LEFT, limit), (LEFT + wide, limit), stroke=WARNING, dashed=True))
     sign = "≤" if upper else "≥"
     side = LEFT + wide + 12
     marks += [
@@ -156,13 +148,7 @@ def _panel(curve: Mapping[str, Any], found: Mapping[str, Any], top: float) -> st
         marks.append(words(side, top + 34, shorten(curve["column"], RIGHT - 24, 12), colour=QUIET))
     p = found["retention"].get(curve["column"], found["p"])  # which may differ by column
     at, late = LEFT + wide * p, p > 0.85  # lest the words run out of the panel
-    marks.append(_line(at, top, at, top + PANEL, INK))
+    marks.append(line((at, top), (at, top + PANEL), stroke=INK))
     place, anchor = (at - 6, "end") if late else (at + 6, "start")
     marks.append(words(place, top + 14, f"p = {_shown(p)}", size=11, anchor=anchor))
     return group(f"{_name(curve)} {sign} {curve['limit']:g}", marks)
-
-
-def _line(x: float, y: float, to_x: float, to_y: float, stroke: str, *, dashed: bool = False) -> str:
-    dashes = ' stroke-dasharray="5 3"' if dashed else ""
-    ends = f'x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}"'
-    return f'<line {ends} stroke="{stroke}" stroke-width="1.4"{dashes}/>'

@@ -19,14 +19,13 @@ from typing import Any
 
 from sudare.reports.svg.marks import (
     FAINT,
-    FONT,
     INK,
     PAPER,
     QUIET,
     WARNING,
     box,
     group,
-    plain,
+    picture,
     shade,
     shorten,
     words,
@@ -133,7 +132,8 @@ def estimate_picture(found: Mapping[str, Any]) -> str:
     end = top + math.ceil(len(panels) / columns) * (height + GAP)
     notes = _wrapped(found["notes"])
     marks += [words(MARGIN, end + 4 + 18 * number, line, colour=QUIET) for number, line in enumerate(notes)]
-    return _page(end + 18 * len(notes) + 6, found, panels, marks)
+    title = f"Estimated shares of {_title(found)}"
+    return picture(WIDTH, end + 18 * len(notes) + 6, title, _description(panels), marks)
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------
@@ -213,15 +213,8 @@ def _title(found: Mapping[str, Any]) -> str:
 # -- how it is drawn ---------------------------------------------------------------------------------------------
 
 
-def _page(height: float, found: Mapping[str, Any], panels: Sequence[_Panel], marks: Sequence[str]) -> str:
-    told = " ".join(f"{panel.title} ({panel.about}): {'; '.join(map(str, panel.bars))}." for panel in panels)
-    body = "\n".join(marks)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" '
-        f'height="{height:g}" role="img" font-family="{FONT}">\n'
-        f"<title>{plain(f'Estimated shares of {_title(found)}')}</title>\n<desc>{plain(told)}</desc>\n"
-        f"{box(0, 0, WIDTH, height, fill=PAPER, radius=8)}\n{body}\n</svg>\n"
-    )
+def _description(panels: Sequence[_Panel]) -> str:
+    return " ".join(f"{panel.title} ({panel.about}): {'; '.join(map(str, panel.bars))}." for panel in panels)
 
 
 def _heading(found: Mapping[str, Any], left_out: Sequence[str]) -> Iterator[str]:
@@ -267,7 +260,7 @@ def _row(bar: _Bar, place: _Place, top: float, few: bool) -> Iterator[str]:
     if not bar.known:
         yield box(begin, middle - BAR / 2, end - begin, BAR, fill=FAINT)
     if bar.share is not None:
-        fill, stroke = (PAPER, BARS) if few or not bar.known else (BARS, "none")
+        fill, stroke = (PAPER, BARS) if few or not bar.known else (BARS, None)
         yield box(begin, middle - BAR / 2, place.at(bar.share) - begin, BAR, fill=fill, stroke=stroke, dashed=few)
     if bar.low is not None and bar.high is not None:
         low, high = place.at(bar.low), place.at(bar.high)

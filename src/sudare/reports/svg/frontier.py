@@ -15,20 +15,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from sudare.reports.svg.marks import (
     FAINT,
-    FONT,
     INK,
-    PAPER,
     QUIET,
     WARNING,
     box,
+    disc,
     group,
-    plain,
+    picture,
+    polyline,
+    shape,
     shorten,
+    steps,
     words,
 )
 
@@ -82,13 +83,7 @@ def frontier_picture(found: Mapping[str, Any]) -> str:
     else:
         body.append(words(LEFT, TOP + 40, "No way has both a risk and a utility.", colour=WARNING))
     told = ". ".join(map(str, marks))
-    inner = "\n".join(body)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-        f'height="{HEIGHT}" role="img" font-family="{FONT}">\n'
-        f"<title>{plain(_TITLE)}</title>\n<desc>{plain(told)}</desc>\n"
-        f"{box(0, 0, WIDTH, HEIGHT, fill=PAPER, radius=8)}\n{inner}\n</svg>\n"
-    )
+    return picture(WIDTH, HEIGHT, _TITLE, told, body)
 
 
 _TITLE = "Privacy against utility"
@@ -199,21 +194,15 @@ def _frontier(marks: Sequence[_Mark], across: _Across, up: _Up) -> Iterator[str]
     best = sorted((mark for mark in marks if mark.frontier), key=lambda mark: (mark.risk, mark.utility))
     if len(best) > 1:
         # in steps: between two ways nothing is known to be there
-        path = f"M{across(best[0].risk):.1f} {up(best[0].utility):.1f}"
-        for _, mark in pairwise(best):
-            path += f"H{across(mark.risk):.1f}V{up(mark.utility):.1f}"
-        yield (
-            f'<path d="{path}" fill="none" stroke="{FRONTIER}" stroke-width="7" stroke-opacity="0.35" '
-            'stroke-linejoin="round"/>'
-        )
+        places = [(across(mark.risk), up(mark.utility)) for mark in best]
+        yield steps(places, stroke=FRONTIER, thickness=7, opacity=0.35)
 
 
 def _line(own: Sequence[_Mark], number: int, across: _Across, up: _Up) -> Iterator[str]:
     colour = COLOURS[number % len(COLOURS)]
     if len(own) > 1:
-        points = " ".join(f"{across(mark.risk):.1f},{up(mark.utility):.1f}" for mark in own)
-        dashes = ' stroke-dasharray="5 3"' if own[0].bound else ""
-        yield f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6"{dashes}/>'
+        places = [(across(mark.risk), up(mark.utility)) for mark in own]
+        yield polyline(places, stroke=colour, thickness=1.6, dashed=own[0].bound)
     for mark in own:
         x, y = across(mark.risk), up(mark.utility)
         drawn = [_shape(number, x, y, colour, filled=mark.frontier)]
@@ -224,19 +213,18 @@ def _line(own: Sequence[_Mark], number: int, across: _Across, up: _Up) -> Iterat
 
 def _shape(number: int, x: float, y: float, colour: str, *, filled: bool) -> str:
     fill = colour if filled else "#ffffff"
-    looks = f'fill="{fill}" stroke="{colour}" stroke-width="1.8"'
-    shape, r = SHAPES[number % len(SHAPES)], RADIUS
-    if shape == "circle":
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:g}" {looks}/>'
-    if shape == "square":
-        return f'<rect x="{x - r:.1f}" y="{y - r:.1f}" width="{2 * r:g}" height="{2 * r:g}" {looks}/>'
+    form, r = SHAPES[number % len(SHAPES)], RADIUS
+    if form == "circle":
+        return disc(x, y, r, fill=fill, stroke=colour, thickness=1.8)
+    if form == "square":
+        return box(x - r, y - r, 2 * r, 2 * r, fill=fill, stroke=colour, thickness=1.8)
     corners = {
         "triangle": ((0, -r), (r, r), (-r, r)),
         "diamond": ((0, -1.3 * r), (1.3 * r, 0), (0, 1.3 * r), (-1.3 * r, 0)),
         "down": ((0, r), (r, -r), (-r, -r)),
-    }[shape]
-    points = " ".join(f"{x + right:.1f},{y + down:.1f}" for right, down in corners)
-    return f'<polygon points="{points}" {looks}/>'
+    }[form]
+    places = [(x + right, y + down) for right, down in corners]
+    return shape(places, fill=fill, stroke=colour, thickness=1.8)
 
 
 def _legend(lines: Sequence[str], marks: Sequence[_Mark]) -> Iterator[str]:

@@ -18,9 +18,7 @@ from typing import Any
 
 from sudare.reports.svg.marks import (
     FAINT,
-    FONT,
     INK,
-    PAPER,
     QUIET,
     WARNING,
     Point,
@@ -28,7 +26,7 @@ from sudare.reports.svg.marks import (
     count,
     figure,
     group,
-    plain,
+    picture,
     shade,
     shorten,
     thread,
@@ -157,7 +155,7 @@ def lattice_picture(found: Mapping[str, Any]) -> str:
         *_levels(search, end),
     ]
     height = end + 46 + LEVEL_HEIGHT * math.ceil(len(search["heights"]) / LEVELS_IN_A_ROW)
-    return _page(height, _title(search), _description(search, best, finer, coarser), marks)
+    return picture(WIDTH, height, _title(search), _description(search, best, finer, coarser), marks)
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------
@@ -224,16 +222,6 @@ def _description(
 
 
 # -- how it is drawn ---------------------------------------------------------------------------------------------
-
-
-def _page(height: float, title: str, description: str, marks: Sequence[str]) -> str:
-    body = "\n".join(marks)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" '
-        f'height="{height:g}" role="img" font-family="{FONT}">\n'
-        f"<title>{plain(title)}</title>\n<desc>{plain(description)}</desc>\n"
-        f"{box(0, 0, WIDTH, height, fill=PAPER, radius=8)}\n{body}\n</svg>\n"
-    )
 
 
 def _heading(search: Mapping[str, Any]) -> Iterator[str]:

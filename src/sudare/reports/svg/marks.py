@@ -1,7 +1,8 @@
-"""The few marks that pictures are made of, as SVG text: words, boxes, lines, and colours for losses.
+"""The marks that pictures are made of, as SVG: words, boxes, lines and shapes, what holds them, and colours for losses.
 
-Marks carry their looks as attributes, and none has an id or a style sheet: a picture may be put into a page as it is,
-next to others, without one changing the other. Names of columns are only ever the content of an element.
+Pictures that stand alone carry their looks as attributes, and none has an id or a style sheet: one may be put into a
+page as it is, next to others, without one changing the other. Those of a report take their colours from the page, by
+classes. Names of columns are only ever the content of an element.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from xml.sax.saxutils import escape
+
+from markupsafe import Markup
+
+from sudare.reports.markup import rendered, safe
 
 Point = tuple[float, float]
 
@@ -25,15 +29,42 @@ EM = 0.64
 NARROW, SLIM, BROAD = frozenset("iljI.,:;'|!"), frozenset("trf-()[]/ "), frozenset("mwMW@%")
 
 
-def words(
-    x: float, y: float, content: str, *, size: float = 12, colour: str = INK, anchor: str = "start", bold: bool = False
-) -> str:
-    """Return a line of text; ``y`` is where its letters stand."""
-    weight = ' font-weight="bold"' if bold else ""
-    return (
-        f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{colour}" text-anchor="{anchor}"{weight}>'
-        f"{plain(content)}</text>"
+def element(tag: str, *content: str, **attributes: float | str | None) -> Markup:
+    """Return an element of SVG. What is in it and in its attributes is escaped, but for other elements.
+
+    An attribute of None is left out; ``_`` in a name stands for ``-``.
+    """
+    named = Markup("").join(
+        Markup(' {}="{}"').format(name.strip("_").replace("_", "-"), safe(_number(value)))
+        for name, value in attributes.items()
+        if value is not None
     )
+    if not content:
+        return Markup(f"<{tag}{named}/>")
+    return Markup(f"<{tag}{named}>{Markup('').join(map(safe, content))}</{tag}>")
+
+
+def _number(value: float | str) -> str:
+    """Return a number as text, with six digits."""
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def words(
+    x: float,
+    y: float,
+    content: str,
+    *,
+    size: float = 12,
+    colour: str | None = INK,
+    anchor: str = "start",
+    bold: bool = False,
+    style: str | None = None,
+) -> Markup:
+    """Return a line of text; ``y`` is where its letters stand, ``style`` the class by which a page colours it."""
+    return element(
+        "text", content, class_=style, x=x, y=y, font_size=size, fill=None if style is not None else colour,
+        text_anchor=anchor, font_weight="bold" if bold else None,
+    )  # fmt: skip
 
 
 def box(
@@ -42,35 +73,97 @@ def box(
     width: float,
     height: float,
     *,
-    fill: str,
-    stroke: str = "none",
+    fill: str | None = None,
+    stroke: str | None = None,
     thickness: float = 1,
     radius: float = 0,
     dashed: bool = False,
-) -> str:
-    """Return a rectangle."""
-    line = "" if stroke == "none" else f' stroke="{stroke}" stroke-width="{thickness:g}"{_dashes(dashed)}'
-    corner = f' rx="{radius:g}"' if radius else ""
-    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{corner} fill="{fill}"{line}/>'
+    style: str | None = None,
+    opacity: float | None = None,
+) -> Markup:
+    """Return a rectangle; ``style`` is the class of a page that gives a colour."""
+    return element(
+        "rect", class_=style, x=x, y=y, width=max(width, 0.0), height=max(height, 0.0), rx=radius or None, fill=fill,
+        fill_opacity=opacity, **_outline(stroke, thickness, dashed),
+    )  # fmt: skip
 
 
-def thread(points: Sequence[Point], *, stroke: str, dashed: bool = False) -> str:
+def line(
+    start: Point, end: Point, *, stroke: str | None = None, thickness: float = 1.4, dashed: bool = False,
+    style: str | None = None,
+) -> Markup:  # fmt: skip
+    """Return a straight line."""
+    return element(
+        "line", class_=style, x1=start[0], y1=start[1], x2=end[0], y2=end[1], **_outline(stroke, thickness, dashed)
+    )
+
+
+def polyline(points: Sequence[Point], *, stroke: str, thickness: float, dashed: bool = False) -> Markup:
+    """Return straight lines from point to point."""
+    return element("polyline", points=_places(points), fill="none", **_outline(stroke, thickness, dashed))
+
+
+def shape(points: Sequence[Point], *, fill: str, stroke: str, thickness: float) -> Markup:
+    """Return an area with these corners."""
+    return element("polygon", points=_places(points), fill=fill, **_outline(stroke, thickness, dashed=False))
+
+
+def disc(x: float, y: float, radius: float, *, fill: str, stroke: str, thickness: float) -> Markup:
+    """Return a circle."""
+    return element("circle", cx=x, cy=y, r=radius, fill=fill, **_outline(stroke, thickness, dashed=False))
+
+
+def steps(points: Sequence[Point], *, stroke: str, thickness: float, opacity: float) -> Markup:
+    """Return a line that goes across and then up or down from point to point."""
+    path = f"M{_number(points[0][0])} {_number(points[0][1])}"
+    path += "".join(f"H{_number(x)}V{_number(y)}" for x, y in points[1:])
+    return element(
+        "path", d=path, fill="none", stroke=stroke, stroke_width=thickness, stroke_opacity=opacity,
+        stroke_linejoin="round",
+    )  # fmt: skip
+
+
+def thread(points: Sequence[Point], *, stroke: str, dashed: bool = False) -> Markup:
     """Return a line through points that leaves and reaches each of them upright."""
-    path = f"M{points[0][0]:g} {points[0][1]:g}"
+    path = f"M{_number(points[0][0])} {_number(points[0][1])}"
     for (x, y), (to_x, to_y) in pairwise(points):
         middle = (y + to_y) / 2
-        path += f"C{x:g} {middle:g} {to_x:g} {middle:g} {to_x:g} {to_y:g}"
-    return f'<path d="{path}" fill="none" stroke="{stroke}" stroke-width="1.4"{_dashes(dashed)}/>'
+        path += "C" + " ".join(map(_number, (x, middle, to_x, middle, to_x, to_y)))
+    return element("path", d=path, fill="none", **_outline(stroke, 1.4, dashed))
 
 
-def group(title: str, marks: Iterable[str]) -> str:
+def group(title: str, marks: Iterable[str]) -> Markup:
     """Return marks as one thing; browsers show its title when the pointer rests on it."""
-    return f"<g><title>{plain(title)}</title>{''.join(marks)}</g>"
+    return element("g", element("title", title), *marks)
 
 
-def plain(content: str) -> str:
-    """Return text as it may stand in XML, which has no place for control characters and halves of characters."""
-    return escape("".join(_allowed(letter) for letter in content))
+def picture(width: float, height: float, title: str, description: str, marks: Iterable[str]) -> str:
+    """Return a picture that stands alone: no scripts, no fonts or style sheets from elsewhere, and its own paper.
+
+    ``description`` is the picture in words, for those who do not see it.
+    """
+    paper = box(0, 0, width, height, fill=PAPER, radius=8)
+    return str(_svg(width, height, title, marks, alone=True, description=description, paper=paper))
+
+
+def page_picture(width: float, height: float, title: str, marks: Iterable[str]) -> Markup:
+    """Return a picture inside a page, whose styles give it its colours."""
+    return _svg(width, height, title, marks, alone=False)
+
+
+def _svg(width: float, height: float, title: str, marks: Iterable[str], **more: object) -> Markup:
+    size = {"width": _number(width), "height": _number(height)}
+    return rendered("picture.svg", **size, font=Markup(FONT), title=title, marks=list(marks), **more)
+
+
+def _outline(stroke: str | None, thickness: float, dashed: bool) -> dict[str, float | str | None]:
+    if stroke is None:
+        return {}
+    return {"stroke": stroke, "stroke_width": thickness, "stroke_dasharray": "5 3" if dashed else None}
+
+
+def _places(points: Sequence[Point]) -> str:
+    return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
 
 
 def shorten(content: str, room: float, size: float, *, bold: bool = False) -> str:
@@ -111,17 +204,6 @@ def count(number: int) -> str:
     if number < 100_000:
         return f"{number:,}"
     return f"{number // 1000}k" if number < 1_000_000 else f"{number / 1e6:,.2f}M"
-
-
-def _dashes(dashed: bool) -> str:
-    return ' stroke-dasharray="5 3"' if dashed else ""
-
-
-def _allowed(letter: str) -> str:
-    if letter.isspace():
-        return " "
-    kind = unicodedata.category(letter)
-    return "\ufffd" if kind in {"Cc", "Cs"} or ord(letter) in (0xFFFE, 0xFFFF) else letter
 
 
 def _ems(letter: str) -> float:

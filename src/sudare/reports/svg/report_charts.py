@@ -10,10 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup
+
 from sudare.reports.svg.marks import (
-    FONT,
-    plain,
+    box,
+    group,
+    line,
+    page_picture,
     shorten,
+    words,
 )
 
 WIDTH = 360
@@ -41,7 +46,7 @@ def percent(share: float | None) -> str:
     return f"{value:.1f}%" if 0 < value < 100 else f"{value:.0f}%"
 
 
-def bars(parts: Sequence[Mapping[str, Any]], *, title: str) -> str:
+def bars(parts: Sequence[Mapping[str, Any]], *, title: str) -> Markup:
     """Return a row for each part, with a bar for its share before and one for its share after."""
     most = max([0.001, *(share for part in parts for share in (part["before"], part["after"]) if share is not None)])
     room = WIDTH - LABEL - RIGHT - 6
@@ -49,16 +54,16 @@ def bars(parts: Sequence[Mapping[str, Any]], *, title: str) -> str:
     for place, part in enumerate(parts):
         y = place * ROW + 4
         told = ", ".join(f"{percent(part[side])} {side}" for side in ("before", "after") if side_known(part, side))
-        row = [_words(LABEL - 8, y + 14, fitted(part["label"], LABEL - 10, 11), anchor="end", size=11)]
+        row = [words(LABEL - 8, y + 14, fitted(part["label"], LABEL - 10, 11), anchor="end", size=11, colour=None)]
         for number, side in enumerate(("before", "after")):
             if not side_known(part, side):
                 continue
             share = part[side] or 0.0
             top = y + number * (BAR + 1)
-            row.append(_box(LABEL, top, room * share / most, BAR, side))
-            row.append(_words(WIDTH - 2, top + 8, percent(part[side]), anchor="end", size=9.5, style="q"))
-        marks.append(_group(f"{part['label']}: {told}", row))
-    return _picture(marks, len(parts) * ROW + 6, title)
+            row.append(box(LABEL, top, room * share / most, BAR, style=side))
+            row.append(words(WIDTH - 2, top + 8, percent(part[side]), anchor="end", size=9.5, style="q"))
+        marks.append(group(f"{part['label']}: {told}", row))
+    return page_picture(WIDTH, len(parts) * ROW + 6, title, marks)
 
 
 def fitted(label: str, room: float, size: float) -> str:
@@ -74,7 +79,7 @@ def side_known(part: Mapping[str, Any], side: str) -> bool:
     return part[side] is not None or bool(part.get("few") and side == "before")
 
 
-def histogram(parts: Sequence[Mapping[str, Any]], *, title: str) -> str:
+def histogram(parts: Sequence[Mapping[str, Any]], *, title: str) -> Markup:
     """Return upright bars for the bins of numbers or dates, before and after side by side."""
     most = max([0.001, *(share for part in parts for share in (part["before"], part["after"]) if share is not None)])
     step = next((each for each in STEPS if most / each <= 4), 1.0)
@@ -84,22 +89,22 @@ def histogram(parts: Sequence[Mapping[str, Any]], *, title: str) -> str:
     marks = []
     for number in range(int(most / step) + 1):
         y = top + PLOT * (1 - number * step / most)
-        marks.append(f'<line class="g" x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        marks.append(_words(LEFT - 5, y + 3.5, f"{100 * number * step:g}%", anchor="end", size=9.5, style="q"))
+        marks.append(line((LEFT, y), (WIDTH, y), style="g"))
+        marks.append(words(LEFT - 5, y + 3.5, f"{100 * number * step:g}%", anchor="end", size=9.5, style="q"))
     for place, part in enumerate(parts):
         x = LEFT + slot * (place + 0.5)
         told = ", ".join(f"{percent(part[side])} {side}" for side in ("before", "after") if part[side] is not None)
         row = [
-            _box(x + (number - 1) * wide, top + PLOT * (1 - share / most), wide - 0.6, PLOT * share / most, side)
+            box(x + (number - 1) * wide, top + PLOT * (1 - share / most), wide - 0.6, PLOT * share / most, style=side)
             for number, side in enumerate(("before", "after"))
             if (share := part[side]) is not None
         ]
-        marks.append(_group(f"{part['label']}: {told}", row))
+        marks.append(group(f"{part['label']}: {told}", row))
     marks += _below([part["label"] for part in parts], slot, top + PLOT)
-    return _picture(marks, top + PLOT + BELOW, title)
+    return page_picture(WIDTH, top + PLOT + BELOW, title, marks)
 
 
-def _below(labels: Sequence[str], slot: float, y: float) -> list[str]:
+def _below(labels: Sequence[str], slot: float, y: float) -> list[Markup]:
     """Write as many labels below bins as there is room for, on two lines in turn: the first, the last, some between."""
     size = 9.5
     if not labels:
@@ -113,13 +118,13 @@ def _below(labels: Sequence[str], slot: float, y: float) -> list[str]:
         x = LEFT + slot * (place + 0.5)
         half = len(labels[place]) * size * 0.29
         x = min(max(x, half + 2), WIDTH - half - 2)
-        line = 12 + 12 * (number % 2)
-        marks.append(f'<line class="g" x1="{x:.1f}" x2="{x:.1f}" y1="{y:.1f}" y2="{y + line - 8:.1f}"/>')
-        marks.append(_words(x, y + line, labels[place], anchor="middle", size=size, style="q"))
+        down = 12 + 12 * (number % 2)
+        marks.append(line((x, y), (x, y + down - 8), style="g"))
+        marks.append(words(x, y + down, labels[place], anchor="middle", size=size, style="q"))
     return marks
 
 
-def matrix(names: Sequence[str], values: Sequence[Sequence[float | None]], *, title: str) -> str:
+def matrix(names: Sequence[str], values: Sequence[Sequence[float | None]], *, title: str) -> Markup:
     """Return a square of cells, the darker the stronger two columns go together; columns are numbered."""
     side = (WIDTH - 24) / max(len(names), 1)
     side = min(side, 44.0)
@@ -127,60 +132,39 @@ def matrix(names: Sequence[str], values: Sequence[Sequence[float | None]], *, ti
     marks = []
     for place, name in enumerate(names):
         at = 22 + side * (place + 0.5)
-        marks.append(_group(name, [_words(at, 14, str(place + 1), anchor="middle", size=10, style="q")]))
-        marks.append(_group(name, [_words(9, at + 4, str(place + 1), anchor="middle", size=10, style="q")]))
-    for a, line in enumerate(values):
-        for b, value in enumerate(line):
+        marks.append(group(name, [words(at, 14, str(place + 1), anchor="middle", size=10, style="q")]))
+        marks.append(group(name, [words(9, at + 4, str(place + 1), anchor="middle", size=10, style="q")]))
+    for a, own in enumerate(values):
+        for b, value in enumerate(own):
             x, y = 22 + side * b, 22 + side * a
             told = f"{names[a]} and {names[b]}: {'not known' if value is None else f'{value:.2f}'}"
             strength = 0.0 if value is None else abs(value)
-            cell = (
-                f'<rect class="cell" x="{x:.1f}" y="{y:.1f}" width="{side - 1.5:.1f}" height="{side - 1.5:.1f}" '
-                f'fill-opacity="{0.04 + 0.96 * strength:.2f}"/>'
-            )
+            cell = box(x, y, side - 1.5, side - 1.5, style="cell", opacity=0.04 + 0.96 * strength)
             text = "–" if value is None else "1" if a == b else f"{value:.2f}".replace("0.", ".")
             # dark words stand out from the middle of the scale on both papers, light ones from its end on white
-            style = "on" if strength > 0.85 else "mid" if strength > 0.6 else ""
-            row = [cell, _words(x + side / 2 - 0.7, y + side / 2 + 3, text, anchor="middle", size=size, style=style)]
-            marks.append(_group(told, row))
-    return _picture(marks, 24 + side * len(names), title)
+            style = "on" if strength > 0.85 else "mid" if strength > 0.6 else None
+            row = [
+                cell,
+                words(x + side / 2 - 0.7, y + side / 2 + 3, text, anchor="middle", size=size, style=style, colour=None),
+            ]
+            marks.append(group(told, row))
+    return page_picture(WIDTH, 24 + side * len(names), title, marks)
 
 
-def shares(attributes: Sequence[Mapping[str, Any]], *, title: str) -> str:
+def shares(attributes: Sequence[Mapping[str, Any]], *, title: str) -> Markup:
     """Return a bar for each attribute, parted by what became of its cells."""
     room = WIDTH - LABEL - 4
     marks = []
     for place, each in enumerate(attributes):
         y, x = place * 24 + 4, float(LABEL)
         told = [f"{percent(each['shares'][form])} {FORMS[form]}" for form in FORMS if each["shares"].get(form)]
-        row = [_words(LABEL - 8, y + 12, fitted(each["name"], LABEL - 10, 11), anchor="end", size=11)]
+        row = [words(LABEL - 8, y + 12, fitted(each["name"], LABEL - 10, 11), anchor="end", size=11, colour=None)]
         for form in FORMS:
             share = min(float(each["shares"].get(form) or 0.0), 1.0)
             if share > 0:
-                row.append(_box(x, y, room * share, 16, f"form-{form}"))
+                row.append(box(x, y, room * share, 16, style=f"form-{form}"))
                 if room * share > 40:
-                    row.append(_words(x + 5, y + 12, percent(share), size=9.5, style=f"on-{form}"))
+                    row.append(words(x + 5, y + 12, percent(share), size=9.5, style=f"on-{form}"))
                 x += room * share
-        marks.append(_group(f"{each['name']}: {', '.join(told)}", row))
-    return _picture(marks, len(attributes) * 24 + 6, title)
-
-
-def _picture(marks: Sequence[str], height: float, title: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" font-family="{FONT}"><title>{plain(title)}</title>'
-        f"{''.join(marks)}</svg>"
-    )
-
-
-def _words(x: float, y: float, content: str, *, size: float, anchor: str = "start", style: str = "") -> str:
-    kind = f' class="{style}"' if style else ""
-    return f'<text{kind} x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}">{plain(content)}</text>'
-
-
-def _box(x: float, y: float, width: float, height: float, style: str) -> str:
-    size = f'width="{max(width, 0):.1f}" height="{max(height, 0):.1f}"'
-    return f'<rect class="{style}" x="{x:.1f}" y="{y:.1f}" {size}/>'
-
-
-def _group(title: str, marks: Sequence[str]) -> str:
-    return f"<g><title>{plain(title)}</title>{''.join(marks)}</g>"
+        marks.append(group(f"{each['name']}: {', '.join(told)}", row))
+    return page_picture(WIDTH, len(attributes) * 24 + 6, title, marks)
