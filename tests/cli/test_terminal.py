@@ -58,3 +58,21 @@ def test_labels_of_a_hierarchy(place):
     assert shown.exit_code == 0, shown.output
     assert not obeyed(shown.output)
     assert SHOWN in shown.stdout
+
+
+def test_tables_line_up_in_japanese(capsys):
+    """A letter of Japanese is two columns wide."""
+    from sudare.cli.terminal import show_estimates
+    from sudare.core.text_tables import text_width
+
+    rows = [
+        {"cell": {"性別": sex}, "value": value, "estimate": 10.0, "low": 8.0, "high": 12.5, "share": 0.5,
+         "records": 20.0, "few": False}
+        for sex in ("女", "male")
+        for value in ("糖尿病", "flu")
+    ]  # fmt: skip
+    found = {"by": ["性別"], "of": "病名", "rows": rows, "few": [], "notes": [], "level": 0.95, "estimator": "counts"}
+    show_estimates(found, len(rows))
+    table = capsys.readouterr().out.splitlines()[:5]
+    assert table[0].split() == ["性別", "病名", "estimate", "low", "high", "share", "records"]
+    assert len({text_width(line) for line in table}) == 1

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sudare.cli.runner import say
+from sudare.core.text_tables import TextColumn, text_table
 
 WARNING = "yellow"
 """The colour of warnings on a terminal, and of verdicts that come with some."""
@@ -138,25 +139,29 @@ def _floor(p: float) -> str:
 
 def show_nodes(found: dict[str, Any], most: int) -> None:
     """List the best and the minimal nodes of a lattice."""
+    left = TextColumn(right=False, least=10)
+    figures = [TextColumn(gap=1, least=room) for room in (10, 8, 9, 9, 9)]
 
     def show(nodes: list[dict[str, Any]]) -> None:
+        rows = [["loss", "suppressed", "classes", "smallest", "average", "largest", "levels"]]
         for node in nodes[:most]:
             sizes = node["class_sizes"]
-            say(
-                f"  {node['loss']:<10.6g} {node['suppressed']:>10} {node['classes']:>8} "
-                f"{sizes['smallest']:>9} {sizes['average']:>9.1f} {sizes['largest']:>9}  {_levels(node['levels'])}"
-            )
+            rows.append([
+                f"{node['loss']:.6g}", str(node["suppressed"]), str(node["classes"]), str(sizes["smallest"]),
+                f"{sizes['average']:.1f}", str(sizes["largest"]), _levels(node["levels"]),
+            ])  # fmt: skip
+        for line in text_table([left, *figures, TextColumn(right=False)], rows):
+            say(line)
         if len(nodes) > most:
             say(f"  ... and {len(nodes) - most} more")
 
-    header = f"  {'loss':<10} {'suppressed':>10} {'classes':>8} {'smallest':>9} {'average':>9} {'largest':>9}  levels"
     show_search(found["search"])
-    say(f"The best:\n{header}")
+    say("The best:")
     show(found["best"])
     if found["minimal"] is None:
         say("Minimal nodes were not looked for to the end: there are too many nodes, or too little time.")
     else:
-        say(f"Minimal, {len(found['minimal'])} in all:\n{header}")
+        say(f"Minimal, {len(found['minimal'])} in all:")
         show(found["minimal"])
 
 
@@ -178,13 +183,9 @@ def show_estimates(found: dict[str, Any], total: int) -> None:
         ]
         for row in found["rows"]
     ]
-    widths = [max(len(line[place]) for line in [header, *lines]) for place in range(len(header))]
     words = len(found["by"]) + 1
-    for line in [header, *lines]:
-        cells = (
-            cell.ljust(w) if n < words else cell.rjust(w) for n, (cell, w) in enumerate(zip(line, widths, strict=True))
-        )
-        say("  " + "  ".join(cells).rstrip())
+    for line in text_table([TextColumn(right=place >= words) for place in range(len(header))], [header, *lines]):
+        say(line)
     if total > len(lines):
         say(f"  ... and {total - len(lines)} more (--lines, or --json)")
     limited = ", as far as the note allows" if found["notes"] else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sudare.comparisons.classifiers import CLASSIFIERS
+from sudare.core.text_tables import TextColumn, padded, text_table, text_width
 
 _HEADS = ("tree", "logistic", "boosting")
 _COLUMNS = (
@@ -33,26 +34,32 @@ def _learnt(found: Figures) -> Iterator[str]:
         f"in {found['folds']} folds."
     )
     yield ""
-    accuracy, area = "".join(f"{name:>11}" for name in _HEADS), "".join(f"{name:>9}" for name in _HEADS)
-    wide = _width(outcomes)
-    yield f"{'':{wide}}  {'accuracy, %':>{len(accuracy)}}{'AUC':>{len(area)}}"
-    yield f"{'method':{wide}}  {accuracy}{area}  {'records':>8}  {'class info':>10}  {'GCP':>5}"
-    yield from (_outcome(outcome, wide) for outcome in outcomes)
+    scores = [TextColumn(least=room, gap=0) for room in (11, 11, 11, 9, 9, 9)]
+    columns = [
+        TextColumn(right=False, gap=0), TextColumn(gap=0, least=2), *scores,
+        TextColumn(least=8), TextColumn(least=10), TextColumn(least=5),
+    ]  # fmt: skip
+    above = ["", "", "", "", "accuracy, %", "", "", "AUC", "", "", ""]
+    head = ["method", "", *_HEADS, *_HEADS, "records", "class info", "GCP"]
+    yield from text_table(columns, [above, head, *(_outcome(outcome) for outcome in outcomes)])
     yield ""
     yield "± is the standard error over the folds. Class info: bits of doubt left within groups."
     yield from (f"{outcome['name']}: {outcome['problem']}" for outcome in outcomes if outcome["problem"])
 
 
-def _outcome(outcome: Figures, wide: int) -> str:
+def _outcome(outcome: Figures) -> list[str]:
     if outcome["problem"] is not None:
-        return f"{outcome['name']:{wide}}  {'no release':>11}"
+        return [outcome["name"], "", "no release", *[""] * 8]
     scores = [outcome["scores"][name] for name in CLASSIFIERS]
-    accuracy = "".join(f"{_with_error(score['accuracy'], score['accuracy_error']):>11}" for score in scores)
-    area = "".join(f"{'-' if score['auc'] is None else format(score['auc'], '.3f'):>9}" for score in scores)
-    return (
-        f"{outcome['name']:{wide}}  {accuracy}{area}  {outcome['records'] or 0:>8,.0f}  "
-        f"{outcome['class_info'] or 0:>10.3f}  {outcome['gcp'] or 0:>5.3f}"
-    )
+    return [
+        outcome["name"],
+        "",
+        *(_with_error(score["accuracy"], score["accuracy_error"]) for score in scores),
+        *("-" if score["auc"] is None else format(score["auc"], ".3f") for score in scores),
+        f"{outcome['records'] or 0:,.0f}",
+        f"{outcome['class_info'] or 0:.3f}",
+        f"{outcome['gcp'] or 0:.3f}",
+    ]
 
 
 def _with_error(share: float, error: float | None) -> str:
@@ -66,10 +73,16 @@ def _measured(found: Figures) -> Iterator[str]:
     yield f"{found['records']:,} records, {len(ways)} {'way' if len(ways) == 1 else 'ways'}.{asked}"
     if not ways:
         return
-    wide = _width(ways)
-    yield f"{'way':{wide}}  " + "".join(f"{head:>{room}}" for head, room in _COLUMNS)
-    for way in ways:
-        yield f"{way['name']:{wide}}{' *' if way['frontier'] else '  '}{_way(way)}"
+    columns = [TextColumn(right=False, gap=0), TextColumn(gap=0, least=2)]
+    columns += [TextColumn(gap=0, least=room) for _, room in _COLUMNS]
+    head = ["way", "", *(name for name, _ in _COLUMNS)]
+    rows = [[way["name"], "*" if way["frontier"] else "", *_way(way)] for way in ways]
+    lines = text_table(columns, [head, *rows])
+    wide = max(text_width(way["name"]) for way in [*ways, {"name": "way"}])
+    yield lines[0]
+    for way, line in zip(ways, lines[1:], strict=True):
+        # why there is no release is told below, and the words reach over several columns
+        yield line if way["problem"] is None else f"{padded(way['name'], wide)}{'no release':>15}"
     yield ""
     if any(way["frontier"] for way in ways):
         than = "smaller query errors" if found["queries"] else "a smaller GCP"
@@ -82,13 +95,13 @@ def _measured(found: Figures) -> Iterator[str]:
     yield from (f"{'; '.join(names)}: {text}" for text, names in told.items())
 
 
-def _way(way: Figures) -> str:
+def _way(way: Figures) -> Sequence[str]:
     if way["problem"] is not None:
-        return f"{'no release':>13}"
+        return [""] * len(_COLUMNS)
     risk = way["risk"] or {"mean": None, "largest": None, "above": {}}
     bound = None if way["guarantee"] is None else f"≤{_percent(way['guarantee'], 1)}"
     memory = way.get("memory")
-    cells = (
+    return (
         _real(way["gcp"]),
         _real(way["arx"]),
         _real(way["entropy"]),
@@ -102,11 +115,6 @@ def _way(way: Figures) -> str:
         "-" if way.get("seconds") is None else f"{way['seconds']:.2f}",
         "-" if memory is None else f"{memory / 1e6:,.0f}",
     )
-    return "".join(f"{cell:>{room}}" for cell, (_, room) in zip(cells, _COLUMNS, strict=True))
-
-
-def _width(lines: Sequence[Figures]) -> int:
-    return max((len(line["name"]) for line in lines), default=3)
 
 
 def _real(value: float | None) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.core.text_tables import TextColumn, text_table
 from sudare.hierarchies.hierarchy import Hierarchy
 
 # Tried from the largest: how many children of a group are printed before the rest are counted; 0 prints none.
@@ -44,14 +45,16 @@ def show(hierarchy: Hierarchy, *, max_lines: int = 60) -> str:
 
 def _head(hierarchy: Hierarchy) -> list[str]:
     names, sizes = level_names(hierarchy), levels(hierarchy)
-    width, digits = max(map(len, names)), max(len(f"{size:,}") for size in sizes)
     examples = [column[0].as_py() if len(column) else "" for column in hierarchy.columns()]
     rows = []
     for level in range(hierarchy.depth, -1, -1):
         one, several = ("leaf", "leaves") if level == 0 else ("label", "labels")
-        count = f"{sizes[level]:>{digits},} {one if sizes[level] == 1 else several:<6}"
-        rows.append(f"level {level}  {names[level]:<{width}}  {count}  {examples[level]}".rstrip())
-    return [*([hierarchy.source] if hierarchy.source else []), *rows, ""]
+        rows.append([
+            f"level {level}", names[level], f"{sizes[level]:,}", one if sizes[level] == 1 else several, examples[level]
+        ])  # fmt: skip
+    left = TextColumn(right=False)
+    columns = [TextColumn(right=False, gap=0), left, TextColumn(), TextColumn(right=False, least=6, gap=1), left]
+    return [*([hierarchy.source] if hierarchy.source else []), *text_table(columns, rows), ""]
 
 
 def _children(parent: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

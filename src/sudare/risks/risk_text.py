@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sudare.core.text_tables import TextColumn, text_table
+
 COMBINATIONS = 8
 """So many combinations of columns are listed."""
 CRITERIA = {"singling_out": "singling out", "linkability": "linkability", "inference": "inference"}
@@ -163,15 +165,8 @@ def _criterion(one: Mapping[str, Any] | None) -> str:
 
 
 def _table(head: list[str], rows: list[list[str]]) -> list[str]:
-    rows = [[rows[0][0], *head[1:]], *rows[1:]]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(head))]
-    return [
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    columns = [TextColumn(right=False, gap=0), *(TextColumn() for _ in head[1:])]
+    return text_table(columns, [[rows[0][0], *head[1:]], *rows[1:]])
 
 
 def _share(value: float) -> str:
