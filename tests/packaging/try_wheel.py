@@ -36,7 +36,10 @@ def main(dist: Path, folder: Path) -> None:
     assert wheel.name.split("-")[1] in version, version
     run(python, "-I", "-m", "sudare", "anonymize", "visits.csv", "-p", "policy.yaml", "-o", "release.csv", cwd=folder)
     run(python, "-I", "-m", "sudare", "audit", "release.csv", "-p", "policy.yaml", cwd=folder)
-    sys.stdout.write(f"{wheel.name} installs and makes a release; {source.name} is built.\n")
+    # whose templates are files that have to be in the wheel
+    about = ("release.csv", "--data", "visits.csv", "-p", "policy.yaml", "-o", "report.html")
+    run(python, "-I", "-m", "sudare", "report", *about, cwd=folder)
+    sys.stdout.write(f"{wheel.name} installs, makes a release and reports on it; {source.name} is built.\n")
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> str:
