@@ -136,6 +136,13 @@ def tree_forest(seed: int):
 # ---- tidy
 
 
+def tidy(items, extra, cell, clusters, column, least, forest, space) -> None:
+    """Disclose what all records of a cluster hold, and give up what too few of them hold, in each cluster."""
+    for cluster in range(len(clusters)):
+        found = item_choices.settle(items, extra, cell, clusters, cluster, column, least, forest, space)
+        space.held[space.touched[:found]] = 0
+
+
 def tidied(records: list[list[int]], least: int, parent: list[int], share) -> tuple[list[list[int]], float]:
     """What is left hidden, and what is disclosed: the documentation in lists."""
     lift = any(above >= 0 for above in parent)
@@ -168,7 +175,7 @@ def check_tidy(state: State, forest: item_choices.Forest, least: int, column: in
     others = extra[:, : TALLIED + 1].copy()
     space = item_choices.desk(forest)
     cell = state.cells[column]
-    item_choices.tidy(items, extra, cell, clusters, column, least, forest, space)
+    tidy(items, extra, cell, clusters, column, least, forest, space)
     for cluster in range(len(clusters)):
         records = [state.hidden[column][row] for row in state.members(cluster)]
         expected, given = tidied(records, least, forest.parent.tolist(), forest.share)
@@ -206,7 +213,7 @@ def test_tidy_by_hand():
     forest = item_choices.Forest(np.array([5, 5, 6, -1, -1, 6, -1]), np.array([0, 0, 0, 0, 0, 0.5, 0.75]))
     state = State([[[0, 3], [1, 3, 4], [2, 3]]], [[2, 3, 2]], [0, 3], [0], [7])
     items, extra, clusters = state.arrays()
-    item_choices.tidy(items, extra, 2, clusters, 0, 2, forest, item_choices.desk(forest))
+    tidy(items, extra, 2, clusters, 0, 2, forest, item_choices.desk(forest))
     assert read_back(items, extra, clusters[0], 0, 2) == [[5], [5], []]
     assert clusters[0, FIXED + 2] == UNIT
 

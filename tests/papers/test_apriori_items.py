@@ -16,7 +16,6 @@ from sudare.hierarchies import build
 from sudare.methods.lattice.apriori_items import (
     HIDDEN,
     cut_items,
-    shown_sets,
 )
 from sudare.models import KmAnonymity
 from sudare.policy import HierarchySpec
@@ -41,6 +40,12 @@ def names(sets: ItemSets, nodes) -> dict[str, str | None]:
     labels = sets.values.to_pylist() if sets.taxonomy is None else sets.taxonomy.labels
     shown = [None if node == HIDDEN else labels[node] for node in nodes]
     return dict(zip(sets.values.to_pylist(), shown, strict=True))
+
+
+def shown_sets(sets: ItemSets, nodes) -> tuple[np.ndarray, np.ndarray]:
+    """The sets as shown: set ``i`` holds ``flat[offsets[i]:offsets[i + 1]]``, ascending, without what is hidden."""
+    lists = [sorted({*nodes[sets.items[a:b]].tolist()} - {HIDDEN}) for a, b in pairwise(sets.offsets)]
+    return np.cumsum([0, *map(len, lists)]), np.array([node for each in lists for node in each], dtype=np.int64)
 
 
 def loss(sets: ItemSets, nodes) -> float:

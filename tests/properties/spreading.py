@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from sudare.methods.topdown.distributed.distributed_frame import (
     Plan,
-    find_shape,
-    shape_of,
+    Shape,
     spread_mondrian,
     spread_top_down,
 )
@@ -103,12 +102,21 @@ def decided(name: str, table: Table, requirements: Requirements, **options: Any)
     return (mondrian if name == "mondrian" else top_down)(table, requirements, **options)
 
 
+def shape_of(table: Table) -> Shape:
+    """What a driver knows of a table."""
+    totals = {
+        name: np.bincount(column.codes, minlength=column.size).astype(np.int64)
+        for name, column in table.sensitive.items()
+    }
+    people = 0 if table.subject is None else len(np.unique(table.subject.codes))
+    nothing = replace(table.taken(np.zeros(0, np.int64)), carried=None)
+    return Shape(nothing, table.rows, totals, people)
+
+
 def planned(name: str, cluster: Cluster, requirements: Requirements, **options: Any) -> Plan:
     """The plan for the same, spread out."""
     method = spread_mondrian if name == "mondrian" else spread_top_down
-    nothing = shape_of(cluster.table).table
-    shape = find_shape(nothing, requirements, cluster.gather, apart=options.get("apart", False))
-    return method(shape, requirements, cluster.gather, **options)
+    return method(shape_of(cluster.table), requirements, cluster.gather, **options)
 
 
 def classes(partition: Partition) -> list[int]:

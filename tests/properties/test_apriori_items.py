@@ -13,10 +13,10 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sudare.hierarchies import build
+from sudare.kernels.lattice.item_combinations import relabel
 from sudare.methods.lattice.apriori_items import (
     HIDDEN,
     cut_items,
-    shown_sets,
 )
 from sudare.models import KmAnonymity
 from sudare.policy import HierarchySpec
@@ -54,6 +54,14 @@ def shown(sets, nodes, rows=None) -> list[set[int]]:
         items = sets.items[sets.offsets[row] : sets.offsets[row + 1]].tolist()
         found.append({int(nodes[i]) for i in items if i != sets.missing_code and nodes[i] != HIDDEN})
     return found
+
+
+def shown_sets(sets, nodes, rows=None) -> tuple[np.ndarray, np.ndarray]:
+    """The sets as shown, by the compiled loop: row ``i`` holds ``flat[offsets[i]:offsets[i + 1]]``."""
+    rows = np.arange(len(sets)) if rows is None else rows
+    out = np.empty(int((sets.offsets[rows + 1] - sets.offsets[rows]).sum()), np.int64)
+    offsets = relabel(sets.offsets, sets.items, rows, nodes, out)
+    return offsets, out[: offsets[-1]]
 
 
 def rare(records, k, m) -> int:

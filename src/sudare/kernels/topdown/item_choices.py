@@ -173,7 +173,7 @@ def _sweep(items, extra, cell, first, last, begin, least, lift, parent, marks, c
 
 
 @kernel
-def _settle(items, extra, cell, clusters, cluster, column, least, forest, space):
+def settle(items, extra, cell, clusters, cluster, column, least, forest, space):
     """Disclose what all records of one cluster hold, and give up what too few of them hold.
 
     What is given up is replaced by its parent, where there is one that can be shown, and counted again. Returns how
@@ -221,15 +221,6 @@ def _settle(items, extra, cell, clusters, cluster, column, least, forest, space)
                 kept += 1
         if not again:
             return kept
-
-
-@kernel
-def tidy(items, extra, cell, clusters, column, least, forest, space):
-    """Disclose what all records of a cluster hold, and give up what too few of them hold, in each cluster."""
-    count, touched = space.held, space.touched
-    for cluster in range(len(clusters)):
-        for index in range(_settle(items, extra, cell, clusters, cluster, column, least, forest, space)):
-            count[touched[index]] = 0
 
 
 @kernel
@@ -314,7 +305,7 @@ def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, fo
         result.ends[cluster] = at
         if total < least or clusters[cluster, place + 1] == 0:
             continue
-        found = _settle(items, extra, cell, clusters, cluster, column, least, forest, space)
+        found = settle(items, extra, cell, clusters, cluster, column, least, forest, space)
         ranked = rank_items(found, total, budget, least, beta, alone, space)
         for index in range(found):
             rank[touched[index]] = ranked

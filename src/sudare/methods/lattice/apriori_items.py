@@ -78,17 +78,6 @@ def cut_items(
     return shown
 
 
-def shown_sets(
-    sets: ItemSets, node_of_item: NDArray[np.int64], rows: NDArray[np.int64] | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the sets as shown: row ``i`` of ``rows`` holds ``nodes[offsets[i]:offsets[i + 1]]``.
-
-    Nodes ascend within a set and stand there once; hidden ones are gone.
-    """
-    rows = np.arange(len(sets)) if rows is None else rows
-    return _relabelled(sets, node_of_item, rows, np.int64)
-
-
 def _relabelled(sets: ItemSets, labels: NDArray[np.int64], rows: NDArray[np.int64], kind: Any) -> tuple[Any, Any]:
     from sudare.kernels.lattice.item_combinations import relabel
 

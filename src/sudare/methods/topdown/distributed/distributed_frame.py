@@ -41,12 +41,9 @@ from sudare.core.progress import Listener, silent
 from sudare.kernels.topdown import splits
 from sudare.methods.topdown.distributed.driver import Driver, SpreadJob
 from sudare.methods.topdown.distributed.questions import (
-    TallyAll,
     Task,
     Tree,
-    count_bits,
     joined,
-    pack,
     starts,
 )
 from sudare.methods.topdown.frame import (
@@ -63,8 +60,6 @@ Gather = Callable[[Task], Iterable[list[Any]]]
 """Run a task on every shard; return the answers, of which some may be merged already (``task.merge``)."""
 Hidden = tuple[Ints, NDArray[np.int32], NDArray[np.int32]]
 """Where the hidden items of each part begin in one column, their codes, and the nodes that they are by now."""
-ROOT = Tree(np.array([-1]), pack([]))
-"""The tree before anything is decided."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,31 +74,6 @@ class Shape:
     records: int
     totals: Mapping[str, Ints]
     people: int = 0
-
-
-def shape_of(table: Table) -> Shape:
-    """Return the shape of a table that is in one place."""
-    totals = {
-        name: np.bincount(column.codes, minlength=column.size).astype(np.int64)
-        for name, column in table.sensitive.items()
-    }
-    people = 0 if table.subject is None else len(np.unique(table.subject.codes))
-    nothing = replace(table.taken(np.zeros(0, np.int64)), carried=None)
-    return Shape(nothing, table.rows, totals, people)
-
-
-def find_shape(dictionaries: Table, requirements: Requirements, gather: Gather, *, apart: bool = False) -> Shape:
-    """Ask the shards for the shape of their table; ``dictionaries`` is that table without rows.
-
-    ``apart`` says that nobody has records in two shards.
-    """
-    counts = requirements.counts_subjects
-    task = Task(ROOT, np.zeros(1, np.int64), (TallyAll(requirements.columns, counts, apart),))
-    [[rows, *found]] = task.merged(gather(task))
-    people = 0
-    if counts:
-        people = int(found[-1][0]) if apart else int(count_bits(found[-1][None, :])[0])
-    return Shape(dictionaries, int(rows[0]), dict(zip(requirements.columns, found, strict=False)), people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +98,6 @@ class Plan:
     def records(self) -> Ints:
         """The number of records of each part."""
         return self.lines[:, 3]
-
-    @property
-    def budgets(self) -> Ints:
-        """How many records of each part may still be left out."""
-        return np.where(self.final, 0, self.lines[:, 2])
 
     def route(self, shard: Table) -> NDArray[np.int32]:
         """Return the part of each row of a shard, SUPPRESSED for one that is left out."""

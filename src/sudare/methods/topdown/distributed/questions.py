@@ -382,39 +382,6 @@ class TallyChildren:
         return _added(one, other)
 
 
-@dataclass(frozen=True, eq=False)
-class TallyAll:
-    """How many records are there, what is sensitive in them, and how many people are they about? As above."""
-
-    sensitive: tuple[str, ...]
-    people: bool
-    apart: bool
-
-    def answer(self, shard: Routed, nodes: Ints) -> list[NDArray[Any]]:
-        """Answer it for the rows of one shard."""
-        table = shard.table
-        columns = [table.sensitive[name] for name in self.sensitive]
-        found: list[NDArray[Any]] = [np.array([table.rows])]
-        found += [np.bincount(column.codes, minlength=column.size).astype(np.int64) for column in columns]
-        if self.people:
-            assert table.subject is not None  # the policy was checked
-            found.append(_people(table.subject.codes, 0 if self.apart else table.subject.size))
-        return found
-
-    def merge(self, one: list[NDArray[Any]], other: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Add the counts, join the bits."""
-        return _added(one, other)
-
-
-def _people(codes: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return who there is, a bit for each of so many people; or just how many, where nobody says how many there are."""
-    if not size:
-        return np.array([len(np.unique(codes))])
-    present = np.zeros(size, dtype=np.bool_)
-    present[codes] = True
-    return np.packbits(present)
-
-
 def _added(one: list[NDArray[Any]], other: list[NDArray[Any]]) -> list[NDArray[Any]]:
     """Add numbers, join bits, which are the only bytes."""
     return [a | b if a.dtype == np.uint8 else a + b for a, b in zip(one, other, strict=True)]
