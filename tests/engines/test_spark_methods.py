@@ -96,11 +96,12 @@ def test_what_does_not_run_names_something_that_does(spark, name):
 
 
 def test_every_method_is_either_run_or_refused():
-    from sudare.pipeline import support as abilities
-
-    classes = {*spread.SPLITTING, *spread.EVERYWHERE}
-    known = {*classes, *spread.DRAWING, *abilities.ONE_MACHINE}
-    assert known == set(METHODS)
+    classes = {name for name, method in METHODS.items() if method.distributed in ("parts", "atoms")}
+    drawn = {name for name, method in METHODS.items() if method.distributed == "cells"}
+    refused = {name for name, method in METHODS.items() if method.one_machine}
+    assert {*classes, *drawn, *refused} == set(METHODS)
+    assert drawn == {"dummies", "pram"}
+    assert refused == {"l-clustering", "three-phase", "anatomy"}
     compared = {(SETTINGS[setting]["method"]["name"], way) for setting, way in (run.values for run in runs())}
     assert compared == {(method, way) for method in classes for way in WAYS}  # what is drawn is always written
 

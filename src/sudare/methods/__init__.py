@@ -17,7 +17,7 @@ from sudare.methods.options import (
     Whole,
     Words,
 )
-from sudare.methods.registry import BLIND_TO, METHODS, OF_MECHANISMS, OF_RELEASES, Method
+from sudare.methods.registry import BLIND_TO, METHODS, OF_MECHANISMS, OF_RELEASES, Method, RecodingKind, method_of
 
 __all__ = [
     "BLIND_TO",
@@ -34,10 +34,12 @@ __all__ = [
     "Method",
     "Option",
     "Positive",
+    "RecodingKind",
     "Seconds",
     "Share",
     "Transitions",
     "Weight",
     "Whole",
     "Words",
+    "method_of",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from sudare.core.errors import Problem, did_you_mean
 from sudare.methods.option_effects import (
@@ -44,15 +44,28 @@ BLIND_TO = ("k-anonymity", "l-diversity", "alpha-k-anonymity", "km-anonymity")
 """The models that classes can keep whoever has which sensitive value (see :mod:`sudare.methods.topdown.blind`)."""
 
 
+RecodingKind = Literal["classes", "sets", "apart", "drawn"]
+"""What a method does to records.
+
+- ``classes``: quasi-identifiers are generalized, so that records form classes
+- ``sets``: a sensitive value is hidden in a set of values
+- ``apart``: sensitive values are in a second table, by groups of records
+- ``drawn``: values are drawn anew at random
+"""
+
+
 @dataclass(frozen=True)
 class Method:
     """An entry of the registry: where the function is, what its options may be, and whether it knows item sets.
 
-    ``needs`` is a model that the policy has to ask for. ``recodes_globally`` says that each value shows the same
-    everywhere, so that the decision can be saved as a plan. ``leaves_quasi`` says that quasi-identifiers leave as they
-    came, and sensitive values are hidden, or that values are perturbed. ``makes`` are the models that it can keep, all
-    but those of a mechanism if it says nothing. ``heeds`` is what it looks at besides: of quasi-identifiers their kind,
-    hierarchy, order and weight; the limit of suppression; and how sets of sensitive values are separated.
+    ``recoding`` is what it does to records. ``needs`` is a model that the policy has to ask for. ``recodes_globally``
+    says that each value shows the same everywhere, so that the decision can be saved as a plan. ``makes`` are the
+    models that it can keep, all but those of a mechanism if it says nothing. ``heeds`` is what it looks at besides: of
+    quasi-identifiers their kind, hierarchy, order and weight; the limit of suppression; and how sets of sensitive
+    values are separated.
+
+    ``distributed_function`` decides the same where rows are on many machines, with its module. ``one_machine`` says why
+    the method cannot run on several machines, and ``instead`` is the method to use there.
     """
 
     name: str
@@ -63,19 +76,50 @@ class Method:
     item_sets: bool = False
     needs: str | None = None
     recodes_globally: bool = False
-    leaves_quasi: bool = False
+    recoding: RecodingKind = "classes"
     makes: tuple[str, ...] | None = None
     heeds: tuple[str, ...] = ("kind", "hierarchy", "weight")
+    distributed_function: tuple[str, str] | None = None
+    one_machine: str = ""
+    instead: str = "top-down"
+
+    @property
+    def leaves_quasi(self) -> bool:
+        """Whether quasi-identifiers stay as they are and sensitive values are hidden, or values are drawn anew."""
+        return self.recoding != "classes"
 
     @property
     def perturbs(self) -> bool:
         """Whether it draws values anew, quasi-identifiers and sensitive ones alike."""
-        return self.makes == OF_MECHANISMS
+        return self.recoding == "drawn"
+
+    @property
+    def second_table(self) -> bool:
+        """Whether a release has a second table."""
+        return self.recoding == "apart"
+
+    @property
+    def distributed(self) -> Literal["parts", "atoms", "cells"] | None:
+        """What is done where rows are on many machines; None if the method needs all of them on one.
+
+        ``parts`` of the table are solved there, ``cells`` are drawn there, or ``atoms`` are counted there and one
+        machine decides.
+        """
+        if self.one_machine:
+            return None
+        if self.distributed_function is not None:
+            return "parts"
+        return "cells" if self.leaves_quasi else "atoms"
 
     def load(self) -> Callable[..., Recoding]:
         """Return the function itself."""
-        found: Callable[..., Recoding] = getattr(import_module(f"sudare.methods.{self.module}"), self.function)
+        found: Callable[..., Recoding] = _function(self.module, self.function)
         return found
+
+    def load_distributed(self) -> Callable[..., Any]:
+        """Return the function that plans how parts of a table are solved on many machines."""
+        assert self.distributed_function is not None  # callers look at ``distributed`` first
+        return _function(*self.distributed_function)
 
     def problems(self, options: Mapping[str, Any]) -> list[Problem]:
         """Return what is wrong with the values of given options (their names were checked with the policy)."""
@@ -130,7 +174,7 @@ class Method:
 
     def check_table(self, options: Mapping[str, Any], with_sets: bool) -> None:
         """Raise if options have no effect on a table; ``with_sets`` says that item sets take part in its classes."""
-        if self.name == "top-down":
+        if self.item_sets:
             check_sets(options, with_sets)
 
     def _unable(self, models: Collection[str]) -> list[Problem]:
@@ -166,6 +210,16 @@ class Method:
         return [options[key] for key, allowed in self.options.items() if isinstance(allowed, ColumnName)]
 
 
+def method_of(name: str) -> Method:
+    """Return the entry of a method; a name that is not registered, which a file may have, stands for one of classes."""
+    return METHODS[name] if name in METHODS else Method(name, "", "", "")
+
+
+def _function(module: str, name: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = getattr(import_module(f"sudare.methods.{module}"), name)
+    return found
+
+
 def _beside_blind(options: Mapping[str, Any]) -> list[Problem]:
     """Return which options do not go with deciding blindly, or only with that."""
     if options.get("sensitive") != "blind":
@@ -197,6 +251,7 @@ _LEVELS: Mapping[str, Any] = {
     "heeds": ("kind", "hierarchy", "weight", "suppression"),
 }
 
+_DISTRIBUTED = "topdown.distributed.distributed_frame"
 _DRAWN = ("quasi", "sensitive")
 _BLIND: Mapping[str, Option] = {"sensitive": ("seen", "blind"), "slack": Share()}
 
@@ -217,6 +272,7 @@ METHODS: dict[str, Method] = {
         },
         item_sets=True,
         heeds=("kind", "hierarchy", "weight", "suppression"),
+        distributed_function=(_DISTRIBUTED, "spread_top_down"),
     ),
     "mondrian": Method(
         "mondrian",
@@ -225,6 +281,7 @@ METHODS: dict[str, Method] = {
         "mondrian",
         {"polish": Flag(), **_BLIND},
         heeds=("kind", "hierarchy", "weight", "order"),
+        distributed_function=(_DISTRIBUTED, "spread_mondrian"),
     ),
     "l-clustering": Method(
         "l-clustering",
@@ -232,6 +289,7 @@ METHODS: dict[str, Method] = {
         "clustering.l_clustering",
         "l_clustering",
         {"variant": ("fast", "reference"), "weights": ("domain", 1), "loss": ("gcp", "arx")},
+        one_machine="it compares all records with each other.",
     ),
     "three-phase": Method(
         "three-phase",
@@ -240,6 +298,7 @@ METHODS: dict[str, Method] = {
         "three_phase",
         {"residue": ("split", "one")},
         needs="l-diversity",
+        one_machine="it moves records between groups of the whole table.",
     ),
     "dummies": Method(
         "dummies",
@@ -248,7 +307,7 @@ METHODS: dict[str, Method] = {
         "dummies",
         {"frequencies": ("uniform", "observed"), "missing": ("value", "error")},
         needs="l-diversity",
-        leaves_quasi=True,
+        recoding="sets",
         makes=("l-diversity",),
         heeds=("sets",),
     ),
@@ -258,9 +317,11 @@ METHODS: dict[str, Method] = {
         "hiding.anatomy",
         "anatomy",
         needs="l-diversity",
-        leaves_quasi=True,
+        recoding="apart",
         makes=("l-diversity",),
         heeds=(),
+        one_machine="it deals records of the whole table out to groups.",
+        instead="dummies",
     ),
     "pram": Method(
         "pram",
@@ -276,7 +337,7 @@ METHODS: dict[str, Method] = {
             "never": Combinations(("quasi", "sensitive", "insensitive")),
             "joint": ColumnGroups(_DRAWN),
         },
-        leaves_quasi=True,
+        recoding="drawn",
         makes=OF_MECHANISMS,
         heeds=("kind",),
     ),

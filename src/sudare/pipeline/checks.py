@@ -55,7 +55,7 @@ def view_of(method: Method, options: Mapping[str, Any], policy: Policy) -> Polic
     if not method.leaves_quasi:
         return PolicyView(policy)
     if not method.perturbs:
-        check_hidden(policy, method.name)
+        check_hidden(policy, method)
         return PolicyView(policy.carrying_quasi())
     if policy.release.order == "keep" and any(isinstance(spec, PkAnonymitySpec) for spec in policy.require):
         what = "keep tells which record is whose, and pk-anonymity rests on rows in random order."
@@ -91,14 +91,14 @@ def chosen_method(policy: Policy, override: str | None) -> tuple[Method, dict[st
     return METHODS[override], {}
 
 
-def check_hidden(policy: Policy, method: str) -> None:
+def check_hidden(policy: Policy, method: Method) -> None:
     """Raise if a sensitive column would be shown as it is beside quasi-identifiers that are as they were."""
     held = {getattr(spec, "column", None) for spec in policy.require}
-    what = f"is sensitive, and nothing is promised about it; {method} would show it as it is."
+    what = f"is sensitive, and nothing is promised about it; {method.name} would show it as it is."
     hint = "require l-diversity of it, or give it the role identifier."
     problems = [Problem(f"columns.{name}", what, hint) for name in policy.sensitive if name not in held]
-    if method == "anatomy":
-        taken = "is the name of a column that anatomy adds to a release."
+    if method.second_table:
+        taken = f"is the name of a column that {method.name} adds to a release."
         problems += [
             Problem(f"columns.{name}", taken, "rename it.") for name in ("group", "count") if name in policy.columns
         ]

@@ -17,6 +17,7 @@ from sudare.core.errors import ParameterError, Problem, did_you_mean
 from sudare.core.progress import Listener, silent
 from sudare.core.randomness import Entropy
 from sudare.engines import Place, Remote, file_kind
+from sudare.methods import Method, method_of
 from sudare.models import MODELS, Requirements
 from sudare.pipeline.checks import PolicyView
 from sudare.pipeline.deciders import Decider
@@ -100,6 +101,11 @@ class Request:
     def method(self) -> Mapping[str, Any]:
         """The method and its options, as the certificate names them."""
         return self.decider.described
+
+    @property
+    def entry(self) -> Method:
+        """What the registry says about the method."""
+        return method_of(str(self.method["name"]))
 
     @property
     def makes_classes(self) -> bool:

@@ -6,31 +6,31 @@ The page *Where the data lives* has this as a table, which a test compares with 
 from __future__ import annotations
 
 from sudare.core.errors import UnsupportedError
-from sudare.methods import METHODS
+from sudare.methods import METHODS, method_of
 
 ENGINES = ("file or table in Python", "DuckDB", "PostgreSQL", "Spark")
-ONE_MACHINE = {
-    "l-clustering": ("it compares all records with each other.", "use top-down"),
-    "three-phase": ("it moves records between groups of the whole table.", "use top-down"),
-    "anatomy": ("it deals records of the whole table out to groups.", "use dummies"),
+ON_SPARK = {
+    "parts": "parts solved on executors",
+    "atoms": "atoms to the driver, cut on executors",
+    "cells": "cells drawn on executors",
 }
-"""What is refused on Spark, and why."""
-SPLITTING = ("top-down", "mondrian")
-"""Methods that solve parts of a table by themselves, once the first levels are cut."""
+"""How methods run on Spark, by what the registry says they do where rows are on many machines."""
 
 
 def check_database(method: str) -> None:
     """Raise if a method cannot write to a database."""
-    if method == "anatomy":
-        what = "anatomy makes a release of two files, and does not write to a database."
-        raise UnsupportedError(what, hint="write to a file, or use dummies.")
+    entry = method_of(method)
+    if entry.second_table:
+        what = f"{method} makes a release of two files, and does not write to a database."
+        raise UnsupportedError(what, hint=f"write to a file, or use {entry.instead}.")
 
 
 def check_spark(method: str) -> None:
     """Raise if a method does not run on Spark."""
-    if method in ONE_MACHINE:
-        why, instead = ONE_MACHINE[method]
-        raise UnsupportedError(f"{method} does not run on Spark: {why}", hint=f"{instead}, or run it on one machine.")
+    entry = method_of(method)
+    if entry.distributed is None:
+        what = f"{method} does not run on Spark: {entry.one_machine}"
+        raise UnsupportedError(what, hint=f"use {entry.instead}, or run it on one machine.")
 
 
 def ability(method: str, engine: str) -> str:
@@ -39,17 +39,14 @@ def ability(method: str, engine: str) -> str:
     try:
         if engine == "Spark":
             check_spark(method)
-            if method in SPLITTING:
-                return "parts solved on executors"
-            return "cells drawn on executors" if entry.leaves_quasi else "atoms to the driver, cut on executors"
+            return ON_SPARK[str(entry.distributed)]
         if engine != ENGINES[0]:
             check_database(method)
             if entry.leaves_quasi:
                 return "rows travel"
             return "in the database; rows travel with item sets" if entry.item_sets else "in the database"
-    except UnsupportedError as error:
-        told = f"{error.problems[0].what} {error.problems[0].hint}"
-        return "refused: use " + ("dummies" if "dummies" in told else "top-down")
+    except UnsupportedError:
+        return f"refused: use {entry.instead}"
     return "yes"
 
 

@@ -42,12 +42,7 @@ from sudare.engines.spark.spark import (
     keys_for,
     plain_type,
 )
-from sudare.methods import METHODS
-from sudare.methods.topdown.distributed.distributed_frame import (
-    Shape,
-    spread_mondrian,
-    spread_top_down,
-)
+from sudare.methods.topdown.distributed.distributed_frame import Shape
 from sudare.metrics.partial_sums import Sums, losses
 from sudare.pipeline.database import repeated
 from sudare.pipeline.request import Request, Result
@@ -98,9 +93,6 @@ from sudare.table.rare_values import (
     hides,
 )
 
-SPLITTING = {"top-down": spread_top_down, "mondrian": spread_mondrian}
-EVERYWHERE = ("full-domain", "incognito", "l-incognito", "tds")
-DRAWING = ("dummies", "pram")
 MOST_ATOMS = 4_000_000
 """The different combinations of values that a global recoding decides on: they come to the driver."""
 
@@ -162,7 +154,7 @@ def refuse(request: Request) -> None:
     if request.origin is not None:
         what = "Spark reads Parquet and its own tables here, not databases."
         raise UnsupportedError(Problem(request.origin.shown, what, "leave the engine out: the database does the work."))
-    if name in DRAWING and request.target is None:
+    if request.entry.distributed == "cells" and request.target is None:
         # what Spark loses of a table in memory it makes again, and then draws again: whoever sees both knows more
         what = f"values that {name} draws have to be written down, and a DataFrame may be made more than once."
         raise UnsupportedError(what, hint="name a Parquet folder or a table with out=...")
@@ -170,8 +162,9 @@ def refuse(request: Request) -> None:
         what = "rows have no order of their own on Spark, so that it cannot be kept."
         raise UnsupportedError(Problem("release.order", what, "leave it out, or run on one machine."))
     together = [key for key in ("strata", "never", "joint") if request.method.get(key)]
-    if name == "pram" and together:
-        what = f"pram with {together[0]} does not run on Spark: it looks at combinations of values of the whole table."
+    if request.entry.perturbs and together:
+        why = "it looks at combinations of values of the whole table."
+        what = f"{name} with {together[0]} does not run on Spark: {why}"
         raise UnsupportedError(what, hint="leave it out, or run on one machine.")
 
 
@@ -236,7 +229,8 @@ def _read(request: Request, spark: Spark) -> _Spread:
         raise DataError(Problem(where, "has no records."))
     kinds = pa.schema([schema.field(name) for name in carried])
     book = make_book(words, view, kinds, sets=sets, unknown=request.unknown, also=request.view.also)
-    known = frozenset(pickle.loads(head)[2] for head in heads) if request.method["name"] in DRAWING else frozenset()
+    drawn = request.entry.distributed == "cells"
+    known = frozenset(pickle.loads(head)[2] for head in heads) if drawn else frozenset()
     spread = _Spread(spark, shards, book, rows, histograms(book, words), known)
     return _without_rare(request, spread) if request.makes_classes else spread
 
@@ -275,13 +269,13 @@ Told = Callable[[list[Any]], Figures]
 
 def _decide(request: Request, spread: _Spread) -> tuple[Decision, Told]:
     """Return what is to become of the rows, and how figures follow from what bundles tell."""
-    requirements, name = request.requirements, str(request.method["name"])
+    requirements, distributed = request.requirements, request.entry.distributed
     subject = spread.book.table.subject
     people = 0 if subject is None else subject.size
     show = wanted(request.policy, requirements.counts_subjects, request.seed, people)
-    if name in DRAWING:
+    if distributed == "cells":
         return _drawn(request, spread, show)
-    if name in SPLITTING and not request.method.get("applied"):
+    if distributed == "parts" and not request.method.get("applied"):
         return _split(request, spread, show)
     return _everywhere(request, spread, show)
 
@@ -293,8 +287,8 @@ def _split(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, T
     people = 0 if table.subject is None else int(np.count_nonzero(frequencies[table.subject.name]))
     options = {key: value for key, value in request.method.items() if key != "name"}
     own = [name for name in table.sets if not request.requirements.free(name)]
-    METHODS[str(request.method["name"])].check_table(options, bool(own))
-    plan = SPLITTING[str(request.method["name"])](
+    request.entry.check_table(options, bool(own))
+    plan = request.entry.load_distributed()(
         Shape(table, spread.rows, totals, people),
         request.requirements,
         lambda task: spread.gather(task, task.merge),
@@ -388,7 +382,7 @@ def _drawn(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, T
     """Fix the mechanism by which values are drawn, from how often each occurs."""
     table = _as_counted(spread)
     # whether sets of several records are one draw shows where these come together
-    recoding = request.decide(replace(table, subject=None) if request.method["name"] == "dummies" else table)
+    recoding = request.decide(replace(table, subject=None) if request.entry.recoding == "sets" else table)
     assert isinstance(recoding, Perturbation)
     told = recoding.facts["columns"]
     draws: dict[str, SetsOf | CodesOf] = {}

@@ -42,6 +42,7 @@ from sudare.engines.spark.spark import (
     keys_for,
 )
 from sudare.engines.spark.spark_singles import rare_on, single_on
+from sudare.methods import method_of
 from sudare.policy import Policy
 
 BUCKET = 1 << 20
@@ -91,8 +92,9 @@ def _prove(
     others, limits = parted(policy)
     layout = Layout(where, tuple(schema.names), tuple(schema.types), others)
     made_by = told.maker(policy)
-    if made_by == "anatomy":
-        what = "a release by anatomy is two files, and is not proven on Spark."
+    recoding = method_of(str(made_by)).recoding
+    if recoding == "apart":
+        what = f"a release by {made_by} is two files, and is not proven on Spark."
         raise UnsupportedError(what, hint="audit it without an engine.")
     layout.check()
 
@@ -102,14 +104,14 @@ def _prove(
     def rare(name: str, least: int, of: str | None, within: Sequence[str]) -> int:
         return rare_on(spark, frame, name, least, of, within)
 
-    if made_by == "pram":
+    if recoding == "drawn":
         return Proven(_drawn(spark, frame, layout, policy, single, told, mechanism, say))
     rows, unique = int(spark.tally(frame, ()).counts[0]), Unique()
     if rows:
         say("counting what is unique")
         held = Release(where, tuple(schema.names), tuple(schema.types), count=_nothing, single=single, rare=rare)
         unique = look(None, held, others, limits, rows, made_by)
-    if made_by == "dummies":
+    if recoding == "sets":
         drawn = told.mechanism() if mechanism is None else mechanism
         looked = spark.parcels(frame, layout.needed, _Looking(layout, drawn))
         parts = [pickle.loads(head) for head in spark.heads(looked, from_rows=True)]
