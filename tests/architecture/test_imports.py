@@ -34,7 +34,7 @@ OUTSIDE = {
     "jinja2": ("reports/markup",),
     "markupsafe": ("reports/",),
     "yaml": ("core/limits", "policy", "hierarchies/", "audits/bounds", "audits/hierarchy", "drafts/"),
-    "pydantic": ("policy",),
+    "pydantic": ("policy", "methods/options.py"),
     "cryptography": ("releases/signatures", "audits/signatures"),
     "sklearn": ("comparisons/", "risks/inference"),
 }

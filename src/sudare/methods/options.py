@@ -1,126 +1,159 @@
-"""What the options of methods may be: one class is one kind of value, which says itself what it allows."""
+"""What the options of methods may be: one class is one kind of value, which says itself what it allows.
+
+pydantic checks values, strictly: true is no number, and text is not read as one.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
-from typing import Any
+from datetime import date, datetime
+from functools import cache
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 
-@dataclass(frozen=True)
-class Share:
-    """An option that is a number from 0, below 1."""
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1
-
-    def __str__(self) -> str:
-        return "a number from 0, below 1"
+def _python_number(value: object) -> object:
+    """Return what a policy can hold, or raise: pydantic takes all that can become a float for one."""
+    if not isinstance(value, int | float):
+        raise ValueError("is no number")
+    return value
 
 
+Float = Annotated[float, BeforeValidator(_python_number)]
+Number = int | Float
+Cell = str | bool | int | Float | datetime | date | None
+"""What can stand for a cell in a policy; null is a missing one."""
 LONGEST = 10**9
 """Seconds: some thirty years."""
 
 
 @dataclass(frozen=True)
-class Seconds:
-    """An option that is a number of seconds, above 0."""
+class Kind:
+    """A kind of value: ``type`` is what pydantic checks, and its text is what messages say."""
+
+    @property
+    def type(self) -> Any:
+        """The values that are allowed, as a type."""
+        raise NotImplementedError
 
     def __contains__(self, value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= LONGEST
+        try:
+            _checker(self).validate_python(value)
+        except ValidationError:
+            return False
+        return True
+
+
+@cache
+def _checker(kind: Kind) -> TypeAdapter[Any]:
+    return TypeAdapter(kind.type, config=ConfigDict(strict=True))
+
+
+@dataclass(frozen=True)
+class Share(Kind):
+    """An option that is a number from 0, below 1."""
+
+    type = Annotated[Number, Field(ge=0, lt=1)]
+
+    def __str__(self) -> str:
+        return "a number from 0, below 1"
+
+
+@dataclass(frozen=True)
+class Seconds(Kind):
+    """An option that is a number of seconds, above 0."""
+
+    type = Annotated[Number, Field(gt=0, le=LONGEST)]
 
     def __str__(self) -> str:
         return f"a number of seconds, above 0, {LONGEST:,} at most"
 
 
 @dataclass(frozen=True)
-class Weight:
+class Weight(Kind):
     """An option that is a number from 0 to 1."""
 
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    type = Annotated[Number, Field(ge=0, le=1)]
 
     def __str__(self) -> str:
         return "a number from 0 to 1"
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Kind):
     """An option that is a whole number between two others."""
 
     least: int
     most: int
 
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
+    @property
+    def type(self) -> Any:
+        """Whole numbers in these bounds."""
+        return Annotated[int, Field(ge=self.least, le=self.most)]
 
     def __str__(self) -> str:
         return f"a whole number from {self.least} to {self.most}"
 
 
 @dataclass(frozen=True)
-class Flag:
+class Flag(Kind):
     """An option that is true or false."""
 
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, bool)
+    type = bool
 
     def __str__(self) -> str:
         return "true or false"
 
 
 @dataclass(frozen=True)
-class ColumnName:
+class ColumnName(Kind):
     """An option that names a column with one of some roles; it has to be given."""
 
     roles: tuple[str, ...]
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, str)
+    type = str
 
     def __str__(self) -> str:
         return f"the name of a column with role {' or '.join(self.roles)}"
 
 
 @dataclass(frozen=True)
-class Positive:
+class Positive(Kind):
     """An option that is a number above 0."""
 
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
+    type = Annotated[Number, Field(gt=0, lt=float("inf"))]
 
     def __str__(self) -> str:
         return "a number above 0"
 
 
 @dataclass(frozen=True)
-class Words:
+class Words(Kind):
     """An option that is one of a few words."""
 
     words: tuple[str, ...]
 
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, str) and value in self.words
+    @property
+    def type(self) -> Any:
+        """These words."""
+        return Literal[self.words]
 
     def __str__(self) -> str:
         return ", ".join(self.words)
 
 
 @dataclass(frozen=True)
-class ByColumn:
+class ByColumn(Kind):
     """An option that maps columns with one of some roles to values of one kind."""
 
     roles: tuple[str, ...]
-    each: Any
+    each: Kind
 
-    def __contains__(self, value: object) -> bool:
-        return (
-            isinstance(value, Mapping)
-            and len(value) > 0
-            and all(isinstance(name, str) and part in self.each for name, part in value.items())
-        )
+    @property
+    def type(self) -> Any:
+        """Mappings that are not empty."""
+        return Annotated[Mapping[str, self.each.type], Field(min_length=1)]  # type: ignore[name-defined]
 
     def __str__(self) -> str:
         return f"a mapping of columns with role {' or '.join(self.roles)}, each to {self.each}"
@@ -131,13 +164,15 @@ class ByColumn:
 
 
 @dataclass(frozen=True)
-class Either:
+class Either(Kind):
     """An option that may be of several kinds."""
 
-    kinds: tuple[Any, ...]
+    kinds: tuple[Kind, ...]
 
-    def __contains__(self, value: object) -> bool:
-        return any(value in kind for kind in self.kinds)
+    @property
+    def type(self) -> Any:
+        """What any of the kinds allows."""
+        return Union[tuple(kind.type for kind in self.kinds)]  # noqa: UP007 - there are as many as there are
 
     def __str__(self) -> str:
         return ", or ".join(map(str, self.kinds))
@@ -154,32 +189,39 @@ class Either:
 
 
 @dataclass(frozen=True)
-class Transitions:
+class Transitions(Kind):
     """What a value may be shown as: from each value to others, with probabilities."""
 
-    def __contains__(self, value: object) -> bool:
-        return (
-            isinstance(value, Mapping)
-            and len(value) > 1
-            and all(
-                _is_cell(truth) and isinstance(line, Mapping) and all(_is_cell(shown) for shown in line)
-                and all(share in Weight() for share in line.values())
-                for truth, line in value.items()
-            )
-        )  # fmt: skip
+    type = Annotated[Mapping[Cell, Mapping[Cell, Weight.type]], Field(min_length=2)]
 
     def __str__(self) -> str:
         return "{from value: {to value: probability}}"
 
 
+def _each_once(names: Any) -> Any:
+    """Return a list of names, or raise if one of them is there twice."""
+    if len(set(names)) != len(names):
+        raise ValueError("a name is there twice")
+    return names
+
+
+def _in_one_group(groups: Any) -> Any:
+    """Return groups of names, or raise if a name is in two of them."""
+    _each_once([name for group in groups for name in group])
+    return groups
+
+
+def _listed(part: Any, least: int) -> Any:
+    """Return the type of lists of so many parts at least; tuples are lists."""
+    return Annotated[list[part] | tuple[part, ...], Field(min_length=least)]
+
+
 @dataclass(frozen=True)
-class ColumnNames:
+class ColumnNames(Kind):
     """An option that lists columns with one of some roles, each once."""
 
     roles: tuple[str, ...]
-
-    def __contains__(self, value: object) -> bool:
-        return _is_list_of_names(value, 1)
+    type = Annotated[_listed(str, 1), AfterValidator(_each_once)]  # type: ignore[valid-type]
 
     def __str__(self) -> str:
         return f"a list of columns with role {' or '.join(self.roles)}"
@@ -190,16 +232,11 @@ class ColumnNames:
 
 
 @dataclass(frozen=True)
-class ColumnGroups:
+class ColumnGroups(Kind):
     """An option that lists groups of columns with one of some roles; a column is in one of them at most."""
 
     roles: tuple[str, ...]
-
-    def __contains__(self, value: object) -> bool:
-        if not isinstance(value, list | tuple) or not value or not all(_is_list_of_names(part, 2) for part in value):
-            return False
-        names = [name for part in value for name in part]
-        return len(set(names)) == len(names)
+    type = Annotated[_listed(_listed(str, 2), 1), AfterValidator(_in_one_group)]  # type: ignore[valid-type]
 
     def __str__(self) -> str:
         return f"a list of lists of two or more columns with role {' or '.join(self.roles)}, no column twice"
@@ -211,22 +248,11 @@ class ColumnGroups:
 
 
 @dataclass(frozen=True)
-class Combinations:
+class Combinations(Kind):
     """An option that lists combinations of values of columns with one of some roles."""
 
     roles: tuple[str, ...]
-
-    def __contains__(self, value: object) -> bool:
-        return (
-            isinstance(value, list | tuple)
-            and len(value) > 0
-            and all(
-                isinstance(part, Mapping)
-                and len(part) > 1
-                and all(isinstance(name, str) and _is_cell(cell) for name, cell in part.items())
-                for part in value
-            )
-        )
+    type = _listed(Annotated[Mapping[str, Cell], Field(min_length=2)], 1)
 
     def __str__(self) -> str:
         roles = f"{', '.join(self.roles[:-1])} or {self.roles[-1]}"
@@ -238,32 +264,4 @@ class Combinations:
             yield from part
 
 
-def _is_list_of_names(value: object, least: int) -> bool:
-    return (
-        isinstance(value, list | tuple)
-        and len(value) >= least
-        and all(isinstance(name, str) for name in value)
-        and len(set(value)) == len(value)
-    )
-
-
-def _is_cell(value: object) -> bool:
-    """Say whether a value of a policy can stand for a cell; null is a missing one."""
-    return value is None or isinstance(value, str | int | float | bool | date)
-
-
-Option = (
-    tuple[str | int, ...]
-    | Share
-    | Seconds
-    | Weight
-    | Whole
-    | Flag
-    | ColumnName
-    | Positive
-    | ByColumn
-    | Either
-    | ColumnNames
-    | ColumnGroups
-    | Combinations
-)
+Option = tuple[str | int, ...] | Kind
