@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -159,9 +159,10 @@ def encode(
     needed = _needed(policy) | set(also)
     sensitive = {name: column for name, column in _with_role(encoded, policy, "sensitive").items() if name in needed}
     known = {name: column for name, column in sensitive.items() if isinstance(column, Column)}
+    sets = [name for name, column in encoded.items() if isinstance(column, ItemSets)]
     problems = [
         *columns.problems(),
-        *_misplaced_sets(encoded, policy, perturbed=bool(also)),
+        *misplaced_sets(sets, policy, perturbed=bool(also)),
         *columns.problems_of_types(),
         *_unknown_values(policy, known),
         *_unclear_orders(policy, known),
@@ -200,16 +201,8 @@ class _Columns:
         self.types = {name: source.schema.field(name).type for name in unchanged}
         fields = [(name, kind) for name, kind in self.types.items() if _can_be_carried(kind)]
         self.carried = Carried(pa.schema(fields), storage)
-        self.wrong = self._lists_that_are_no_sets()
-
-    def _lists_that_are_no_sets(self) -> dict[str, Sequence[Problem]]:
-        """Return the problems of columns that hold lists, and are said to hold single values."""
-        kinds = {name: self.policy.columns[name].kind for name in self.encoders}
-        return {
-            name: [Problem(f"column '{name}'", f"holds lists, which are not {kind}.", "say kind: items.")]
-            for name, kind in kinds.items()
-            if kind in ("numeric", "categorical") and pa.types.is_nested(self.source.schema.field(name).type)
-        }
+        self.wrong: dict[str, Sequence[Problem]] = {}
+        self.wrong |= lists_that_are_no_sets(names, policy, source.schema)
 
     def attempt(self, name: str, work: Callable[[], Any]) -> Any:
         """Do something with a column, unless something is wrong with it; what goes wrong is kept."""
@@ -263,13 +256,23 @@ def _with_role(columns: Mapping[str, Any], policy: Policy, role: str) -> dict[st
     return {name: column for name, column in columns.items() if policy.columns[name].role == role}
 
 
-def _misplaced_sets(columns: Mapping[str, Any], policy: Policy, *, perturbed: bool) -> list[Problem]:
+def lists_that_are_no_sets(names: Iterable[str], policy: Policy, schema: pa.Schema) -> dict[str, list[Problem]]:
+    """Return the problems of columns that hold lists, and are said to hold single values."""
+    kinds = {name: policy.columns[name].kind for name in names}
+    return {
+        name: [Problem(f"column '{name}'", f"holds lists, which are not {kind}.", "say kind: items.")]
+        for name, kind in kinds.items()
+        if kind in ("numeric", "categorical") and pa.types.is_nested(schema.field(name).type)
+    }
+
+
+def misplaced_sets(sets: Iterable[str], policy: Policy, *, perturbed: bool = False) -> list[Problem]:
     """Return the problems of item sets that are not quasi-identifiers."""
     nor = ", nor perturbed" if perturbed else ""
     return [
         Problem(f"columns.{name}", f"an item set cannot be {policy.columns[name].role}{nor}.")
-        for name, column in columns.items()
-        if isinstance(column, ItemSets) and policy.columns[name].role != "quasi"
+        for name in sets
+        if policy.columns[name].role != "quasi"
     ]
 
 

@@ -81,7 +81,9 @@ from sudare.releases.certificate import (
 )
 from sudare.sources.encoded_table import (
     holds_sets,
+    lists_that_are_no_sets,
     looked_at,
+    misplaced_sets,
     rarity,
 )
 from sudare.table import Partition, Perturbation, Table, published_classes, smallest
@@ -210,16 +212,8 @@ def _read(request: Request, spark: Spark) -> _Spread:
     names = tuple(dict.fromkeys([*encoded, *carried]))
     missing = tuple(text for text in view.source.missing if text)
     cutting = Cutting(names, tuple(name for name in encoded if name not in sets), sets, carried, missing, SHARD)
-    wrong = [
-        Problem(f"column '{name}'", f"holds lists, which are not {view.columns[name].kind}.", "say kind: items.")
-        for name in sets
-        if view.columns[name].kind in ("numeric", "categorical")
-    ]
-    wrong += [
-        Problem(f"columns.{name}", f"an item set cannot be {view.columns[name].role}.")
-        for name in sets
-        if view.columns[name].role != "quasi"
-    ]
+    wrong = [problem for each in lists_that_are_no_sets(sets, view, schema).values() for problem in each]
+    wrong += misplaced_sets(sets, view)
     if wrong:
         raise DataError(wrong)
     shards = spark.parcels(frame, names, cutting, keep=True)
