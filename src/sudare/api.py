@@ -81,10 +81,10 @@ class Release:
     @classmethod
     def of(cls, request: Request, result: Result) -> Release:
         """Return what came of a request."""
-        certificate, target = result.certificate, request.target
+        certificate, target = result.certificate.to_dict(), request.target
         if not isinstance(target, Path):
             return cls(certificate, result.data, second=result.second, place=target)
-        has_second = "second_sha256" in (certificate.get("mechanism") or {})
+        has_second = result.certificate.mechanism.second_sha256 is not None
         return cls(certificate, path=target, second=second_table(target) if has_second else None)
 
     @property
@@ -103,9 +103,11 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
+        from sudare.releases.certificate import Certificate
         from sudare.reports import release_summary
 
-        return release_summary(self.certificate, str(self.path or (self.place and self.place.shown) or "Release"))
+        title = str(self.path or (self.place and self.place.shown) or "Release")
+        return release_summary(Certificate.from_dict(self.certificate), title)
 
 
 def anonymize(

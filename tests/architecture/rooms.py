@@ -41,7 +41,7 @@ ROOMS = {
     ),
     "releases": Room(
         "rendering, writing, certificate, placing; and the way back: opening a release, reading its cells, plans",
-        "core engines hierarchies kernels metrics policy sources table",
+        "core engines hierarchies kernels methods metrics policy sources table",
     ),
     "audits": Room("the independent proof: it shares no code with what it proves", "core policy"),
     "pipeline": Room(
@@ -56,7 +56,7 @@ ROOMS = {
     ),
     "reports": Room(
         "the report: `describe/` makes its figures, `svg/` its charts, and `templates/` show them",
-        "core engines estimates hierarchies policy releases sources table",
+        "core engines estimates hierarchies methods policy releases sources table",
     ),
     "drafts": Room("drafts of policies, from the columns of a table", "core policy table"),
     "datasets": Room("sample data, and synthetic claims of any size", "core"),

@@ -19,6 +19,8 @@ from sudare.core.errors import (
 )
 from sudare.estimates import ESTIMATORS, ask
 from sudare.estimates.run import FEW, answer
+from sudare.releases.certificate import Certificate
+from sudare.releases.certificate_parts import Mechanism
 
 KEYS = {"cell", "value", "estimate", "share", "se", "low", "high", "records", "few"}
 HIDING = ("dummies", "anatomy")
@@ -192,6 +194,12 @@ def test_columns_that_stand_as_they_were_are_counted_exactly(method):
         assert {(*row["cell"].values(), row["value"]): row["estimate"] for row in by if row["estimate"]} == truth
 
 
+def by_anatomy(values: list[str]) -> Certificate:
+    """The certificate of a release by anatomy that hides diseases."""
+    mechanism = Mechanism({"columns": {"disease": {"l": 2, "values": values}}})
+    return Certificate(method={"name": "anatomy"}, columns={"quasi": ["sex"]}, mechanism=mechanism)
+
+
 def test_the_example_of_the_papers():
     """Eight people in the four groups that the paper makes: 3/8 of the women seem to have cancer, and none has."""
     people = [
@@ -206,11 +214,7 @@ def test_the_example_of_the_papers():
             "count": [1] * len(people),
         }
     )
-    certificate = {
-        "method": {"name": "anatomy"},
-        "columns": {"quasi": ["sex"]},
-        "mechanism": {"columns": {"disease": {"l": 2, "values": ["Cancer", "Cold", "Cut"]}}},
-    }
+    certificate = by_anatomy(["Cancer", "Cold", "Cut"])
     question = ask("disease", "sex", None, ["sex", "disease"], hidden=["disease"])
     found = answer(table, certificate, question, second=second)
     women = {row["value"]: row for row in found if row["cell"] == {"sex": "F"}}
@@ -225,7 +229,7 @@ def test_limits_hold_what_is_certain():
     """Two of a group of three, which has a value twice: one of them has it at least."""
     table = pa.table({"sex": ["F", "F", "M"], "group": [1, 1, 1]})
     second = pa.table({"group": [1, 1], "disease": ["a", "b"], "count": [2, 1]})
-    certificate = {"method": {"name": "anatomy"}, "mechanism": {"columns": {"disease": {"l": 2, "values": ["a", "b"]}}}}
+    certificate = by_anatomy(["a", "b"])
     found = answer(table, certificate, ask("disease", "sex", None, ["sex", "disease"]), second=second)
     rows = {(row["cell"]["sex"], row["value"]): (row["low"], row["high"]) for row in found}
     assert rows == {("F", "a"): (1, 2), ("F", "b"): (0, 1), ("M", "a"): (0, 1), ("M", "b"): (0, 1)}
@@ -577,10 +581,7 @@ def test_bounds_of_anatomy_are_what_some_assignment_of_values_reaches(seed):
     table = pa.table({"sex": rng.choice(["F", "M"], len(group)), "group": group})
     lines = [(number, value, n) for number, own in enumerate(held, 1) for value, n in sorted(Counter(own).items())]
     second = pa.table(dict(zip(("group", "disease", "count"), map(list, zip(*lines, strict=True)), strict=True)))
-    certificate = {
-        "method": {"name": "anatomy"},
-        "mechanism": {"columns": {"disease": {"l": 2, "values": ["a", "b", "c"]}}},
-    }
+    certificate = by_anatomy(["a", "b", "c"])
     sexes = table["sex"].to_pylist()
     worlds = [
         Counter(zip(sexes, (value for own in ways for value in own), strict=True))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sudare.hierarchies import build
 from sudare.policy import HierarchySpec
-from sudare.releases.certificate import make_certificate, measure
+from sudare.releases.certificate import make_certificate
+from sudare.releases.release_figures import measure
 from sudare.table import SUPPRESSED, Partition, Table, cut_at, encode_column, encode_items
 
 from .rows import in_one_piece
@@ -125,10 +126,10 @@ def test_the_certificate_counts_masked_records_and_has_the_facts():
         figures=figures, order="class", method={}, columns={}, seconds={}, policy_sha256="",
         audit={"classes": 2, "guarantees": [], "release_sha256": ""},
     )  # fmt: skip
-    assert certificate["search"] == {"checked": 3, "optimal": True}
-    assert (certificate["rows_out"], certificate["suppressed"]) == (3, 2)
+    assert certificate.search.to_dict() == {"checked": 3, "optimal": True}
+    assert (certificate.rows_out, certificate.suppressed) == (3, 2)
     plain = measure(in_one_piece(table, Partition(np.zeros(4, np.int64), 1), ["age"])[1])
-    assert (plain.search, plain.suppressed) == ({}, 0)
+    assert (plain.search.to_dict(), plain.suppressed) == ({}, 0)
 
 
 # ---- against labels made row by row

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.releases.certificate import Figures, make_certificate
+from sudare.releases.certificate import make_certificate
+from sudare.releases.release_figures import Figures
 from sudare.releases.warnings import ReleaseWarning
 
 
@@ -20,7 +21,7 @@ def certificate(found, added):
         seconds={},
         policy_sha256="",
         warnings=added,
-    )
+    ).to_dict()
 
 
 def test_a_certificate_has_what_the_audit_warns_of_and_then_what_the_maker_does():

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
+from sudare.releases.certificate import Certificate
 from sudare.reports.describe.chart_axes import Axis, cut
 from sudare.reports.describe.disclosure_control import Crowd
 from sudare.reports.describe.exposure import blurred_risk
@@ -101,7 +102,7 @@ def certificate(lost):
     loss = {"gcp": lost / ROWS, "precision": 1 - lost / ROWS, "discernibility": 9000.0 + lost * ROWS,
             "average_class_size": 6.36}  # fmt: skip
     items = {"disclosed": 500, "ncp": lost / ROWS}
-    return {"suppressed": lost, "loss": loss, "loss_by_column": {"age": loss}, "item_sets": {"drugs": items}}
+    return Certificate(suppressed=lost, loss=loss, loss_by_column={"age": loss}, item_sets={"drugs": items})
 
 
 def test_the_number_left_out_does_not_follow_from_losses():
@@ -110,7 +111,7 @@ def test_the_number_left_out_does_not_follow_from_losses():
     assert len({each["loss_by_column"]["age"]["gcp"] for each in told}) == 1
     assert told[0]["loss"]["average_class_size"] == 6.36
     assert told_losses(certificate(LEAST), Crowd(ROWS, LEAST))["loss"]["discernibility"] == 9000 + LEAST * ROWS
-    assert told_losses(certificate(0), Crowd(ROWS, LEAST))["loss"] == certificate(0)["loss"]
+    assert told_losses(certificate(0), Crowd(ROWS, LEAST))["loss"] == certificate(0).loss
 
 
 def test_few_items_that_are_not_shown_are_not_counted():

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sudare.cli.runner import say
 from sudare.core.text_tables import TextColumn, text_table
+
+if TYPE_CHECKING:
+    from sudare.releases.certificate_parts import Search
 
 WARNING = "yellow"
 """The colour of warnings on a terminal, and of verdicts that come with some."""
@@ -17,27 +20,29 @@ LONGEST = 500
 
 def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) -> None:
     """Say what is in a release, what was proven of it, and what it lost; ``table``: it is one of a database."""
-    facts = certificate
-    classes = "" if facts["classes"] is None else f" in {_count(facts['classes'], 'class', 'classes')}"
-    warned = _warned(len(facts["warnings"]))
+    from sudare.releases.certificate import Certificate
+
+    facts = Certificate.from_dict(certificate)
+    classes = "" if facts.classes is None else f" in {_count(facts.classes, 'class', 'classes')}"
+    warned = _warned(len(facts.warnings))
     verdict = f" The policy's promises hold{warned}." if warned else ""
-    say(f"{out}: {facts['rows_out']} of {facts['rows_in']} records{classes}.{verdict}", colour=_colour(warned))
-    show_guarantees(facts["guarantees"])
-    loss = facts["loss"]
-    if facts["method"]["name"] == "pram":
+    say(f"{out}: {facts.rows_out} of {facts.rows_in} records{classes}.{verdict}", colour=_colour(warned))
+    show_guarantees([one.to_dict() for one in facts.guarantees])
+    if facts.recoding == "drawn":
         say("  values were drawn at random; `sudare estimate` tells the counts behind them")
-    elif facts["mechanism"]:
+    elif facts.mechanism:
         say("  quasi-identifiers are untouched; `sudare estimate` tells what sensitive values they go with")
     else:
+        loss = facts.loss
         say(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
-    if facts["search"].get("levels"):
-        show_search(facts["search"])
-    if "table_info" in facts["search"]:
-        _show_information(facts["search"])
-    for note in facts["search"].get("notes", ()):
+    if facts.search.levels:
+        show_search(facts.search.to_dict())
+    if facts.search.table_info is not None:
+        _show_information(facts.search)
+    for note in facts.search.notes:
         say(f"  note: {note}")
-    show_warnings(facts["warnings"])
-    say(f"  {sum(facts['seconds'].values()):.2f} s; certificate {out}{'_sudare' if table else '.sudare.json'}")
+    show_warnings([one.to_dict() for one in facts.warnings])
+    say(f"  {sum(facts.seconds.values()):.2f} s; certificate {out}{'_sudare' if table else '.sudare.json'}")
 
 
 def show_certificate(verified: Sequence[str], claimed: Sequence[str], warned: Sequence[str] = ()) -> None:
@@ -99,14 +104,13 @@ def show_search(search: dict[str, Any]) -> None:
         say(f"  best found in time; {search['loss']} loss of any node: {search['at_least']:.4f} or more{ties}")
 
 
-def _show_information(search: dict[str, Any]) -> None:
+def _show_information(search: Search) -> None:
     """Say how much a release made for classification tells about its class."""
-    gained = ""
-    if "greedy_table_info" in search:
-        gained = f" (greedy: {search['greedy_table_info']:.4f})"
+    greedy = search.greedy_table_info
+    gained = "" if greedy is None else f" (greedy: {greedy:.4f})"
     say(
-        f"  about '{search['target']}': class info {search['class_info']:.4f}, split info {search['split_info']:.4f}, "
-        f"table info {search['table_info']:.4f}{gained}"
+        f"  about '{search.target}': class info {search.class_info:.4f}, split info {search.split_info:.4f}, "
+        f"table info {search.table_info:.4f}{gained}"
     )
 
 

@@ -21,7 +21,7 @@ from sudare.comparisons.hidden_estimates import (
 from sudare.comparisons.queries import Query, estimates
 from sudare.core.errors import SudareError
 from sudare.models import AlphaGamma, PkAnonymity, Requirements
-from sudare.releases.certificate import measure
+from sudare.releases.release_figures import measure
 from sudare.risks import (
     Classes,
     exposure,

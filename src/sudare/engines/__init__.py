@@ -1,7 +1,7 @@
 """Engines: where rows live. Files and tables in Python, and tables of databases."""
 
 from sudare.engines.batches import Source, open_file, open_table
-from sudare.engines.certificate_text import parse_certificate
+from sudare.engines.certificate_text import parse_certificate, read_certificate
 from sudare.engines.data_files import (
     check_columns,
     file_columns,
@@ -40,6 +40,7 @@ __all__ = [
     "open_file",
     "open_table",
     "parse_certificate",
+    "read_certificate",
     "read_file",
     "shown_place",
 ]

@@ -6,6 +6,8 @@ import json
 import math
 from typing import Any
 
+from sudare.core.errors import AuditFailedError, Problem, SudareError
+
 DEEPEST = 40
 """As deep a certificate stands, at the most: matrices of a stratum, the deepest that there are, have ten levels."""
 LARGEST = 1 << 30
@@ -24,6 +26,18 @@ def parse_certificate(text: object) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and "certificate" in found and not _is_deep(found) else None
+
+
+def read_certificate(
+    text: str | None, where: str, error: type[SudareError] = AuditFailedError
+) -> dict[str, Any] | None:
+    """Return the certificate that a text is, None if there is no text; raise an error if it is something else."""
+    if text is None:
+        return None
+    found = parse_certificate(text)
+    if found is None:
+        raise error(Problem(where, "is not a certificate that can be read."))
+    return found
 
 
 def _is_deep(found: Any) -> bool:

@@ -20,6 +20,7 @@ from sudare.estimates.partition import (
     within,
 )
 from sudare.estimates.question import By, Question
+from sudare.releases.certificate_parts import Mechanism
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -85,19 +86,19 @@ def damaged(place: str, what: str) -> DataError:
     return DataError(Problem(f"certificate.mechanism{place}", what, "is the certificate whole?"))
 
 
-def joint_columns(told: Facts) -> list[tuple[str, ...]]:
+def joint_columns(told: Mechanism) -> list[tuple[str, ...]]:
     """Return the groups of columns that were drawn together, which are the same in all strata."""
     try:
-        cells = (told.get("strata") or {}).get("cells") or [{}]
-        groups = told.get("joint") or cells[0].get("joint") or ()
+        cells = (told.strata or {}).get("cells") or [{}]
+        groups = told.joint or cells[0].get("joint") or ()
         return [tuple(map(str, group["columns"])) for group in groups]
     except (AttributeError, KeyError, TypeError):
         raise damaged(".joint", "does not tell the columns that were drawn together.") from None
 
 
-def strata_columns(told: Facts) -> list[str]:
+def strata_columns(told: Mechanism) -> list[str]:
     """Return the columns that strata are made of."""
-    strata = told.get("strata")
+    strata = told.strata
     if not strata:
         return []
     columns = strata.get("columns") if isinstance(strata, Mapping) else None
@@ -106,9 +107,9 @@ def strata_columns(told: Facts) -> list[str]:
     return columns
 
 
-def attributes_of(told: Facts, question: Question) -> Iterator[Attribute]:
+def attributes_of(told: Mechanism, question: Question) -> Iterator[Attribute]:
     """Return the perturbed columns that a question is about, with those that were drawn together with them."""
-    facts, groups = told.get("columns"), joint_columns(told)
+    facts, groups = told.facts.get("columns"), joint_columns(told)
     if not isinstance(facts, Mapping):
         raise damaged("", "does not tell the columns that were perturbed.")
     left = [name for name in facts if name in question.columns]
@@ -158,11 +159,11 @@ def _column(values: list[Any]) -> pa.ChunkedArray:
         return pa.chunked_array([pa.array([None if value is None else str(value) for value in values])])
 
 
-def way_of(told: Facts, stratum: Facts, attribute: Attribute) -> Drawn:
+def way_of(told: Mechanism, stratum: Facts, attribute: Attribute) -> Drawn:
     """Return how an attribute was drawn in a stratum; what a stratum does not tell holds everywhere."""
     name = attribute.names[0]
     own: Any
-    for given, where in ((stratum, ".strata"), (told, "")):
+    for given, where in ((stratum, ".strata"), (told.facts, "")):
         if len(attribute.names) > 1:
             own = next((group for group in given.get("joint") or () if tuple(group["columns"]) == attribute.names), {})
             place = f"{where}.joint"

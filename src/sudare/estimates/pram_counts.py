@@ -57,6 +57,8 @@ from sudare.estimates.question import Question
 from sudare.estimates.run import Answer, codes_of
 from sudare.estimates.set_counts import Estimates
 from sudare.kernels.estimates import count_bounds
+from sudare.releases.certificate import Certificate
+from sudare.releases.certificate_parts import Mechanism
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -96,11 +98,11 @@ class Piece(NamedTuple):
         return [axis.matrix for axis in self.axes] or [np.ones((1, 1))]
 
 
-def needed(certificate: Mapping[str, Any], question: Question) -> tuple[str, ...]:
+def needed(certificate: Certificate, question: Question) -> tuple[str, ...]:
     """Return the columns that an answer takes: those of the question, what was drawn with them, and strata."""
-    names, told = dict.fromkeys(question.columns), certificate.get("mechanism") or {}
-    if certificate["method"]["name"] == "pram":
-        perturbed = told.get("columns") or {}
+    names, told = dict.fromkeys(question.columns), certificate.mechanism
+    if certificate.recoding == "drawn":
+        perturbed = told.columns
         for group in joint_columns(told):
             names |= dict.fromkeys(group) if any(name in names for name in group) else {}
         names |= dict.fromkeys(strata_columns(told)) if any(name in perturbed for name in names) else {}
@@ -109,7 +111,7 @@ def needed(certificate: Mapping[str, Any], question: Question) -> tuple[str, ...
 
 def answer_randomized(
     table: pa.Table,
-    certificate: Mapping[str, Any],
+    certificate: Certificate,
     question: Question,
     *,
     estimator: str | None = None,
@@ -117,7 +119,7 @@ def answer_randomized(
     progress: Listener | None = None,
 ) -> Answer:
     """Estimate what a question asks from a release by PRAM; columns that were not perturbed are exact."""
-    told = certificate.get("mechanism") or {}
+    told = certificate.mechanism
     chosen = estimator or PERTURBED_ESTIMATORS[0]
     absent = [name for name in needed(certificate, question) if name not in table.column_names]
     if absent:
@@ -198,13 +200,13 @@ def _combined(table: pa.Table, domains: Mapping[str, list[Any]]) -> Ints:
     return key
 
 
-def _strata(told: Facts, table: pa.Table) -> tuple[Ints, list[Facts]]:
+def _strata(told: Mechanism, table: pa.Table) -> tuple[Ints, list[Facts]]:
     """Return the stratum of each record, and what the certificate tells about each."""
     names = strata_columns(told)
     if not names:
         return np.zeros(table.num_rows, dtype=np.int64), [{}]
     try:
-        cells = list(told["strata"]["cells"])
+        cells = list((told.strata or {})["cells"])
         keys = [each["cell"] for each in cells]
         # a stratum that does not name a column has all values of it that no other names
         named = {name: list(dict.fromkeys(key[name] for key in keys if name in key)) for name in names}
@@ -222,7 +224,7 @@ def _strata(told: Facts, table: pa.Table) -> tuple[Ints, list[Facts]]:
     return order[place], cells
 
 
-def _pieces(told: Facts, table: pa.Table, attributes: Sequence[Attribute], exact: Exact) -> Iterator[Piece]:
+def _pieces(told: Mechanism, table: pa.Table, attributes: Sequence[Attribute], exact: Exact) -> Iterator[Piece]:
     """Count, stratum by stratum, what the records that are asked about show."""
     codes = [_combined(table, dict(zip(each.names, each.domains, strict=True))) for each in attributes]
     of_record, strata = _strata(told, table) if attributes else (np.zeros(table.num_rows, dtype=np.int64), [{}])

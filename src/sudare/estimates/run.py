@@ -37,6 +37,7 @@ from sudare.estimates.set_counts import (
     ESTIMATORS,
     from_sets,
 )
+from sudare.releases.certificate import Certificate
 
 Floats = NDArray[np.float64]
 REPEATED = "Some people have several records, whose sets are one draw: the intervals are too narrow there."
@@ -180,7 +181,7 @@ def _figure(value: float) -> float | None:
 
 def answer(
     table: pa.Table,
-    certificate: Mapping[str, Any],
+    certificate: Certificate,
     question: Question,
     *,
     second: pa.Table | None = None,
@@ -199,9 +200,9 @@ def answer(
     if not isinstance(level, int | float) or isinstance(level, bool) or not 0 < level <= 1 - 1e-9:
         raise ParameterError(Problem("level", f"is a number between 0 and 1; got {level!r}."))
     listener = progress or silent
-    method = str(certificate["method"]["name"])
-    hidden = mechanism(certificate)
-    if method == "pram":
+    method, recoding = certificate.method_name, certificate.recoding
+    hidden = certificate.mechanism.columns
+    if recoding == "drawn":
         from sudare.estimates.pram_counts import PERTURBED_ESTIMATORS, answer_randomized
 
         _only(estimator, eps, PERTURBED_ESTIMATORS)
@@ -209,20 +210,13 @@ def answer(
     if question.of not in hidden:
         _only(estimator, eps, ("spread",))
         return _spread(table, certificate, question, method, level, trees or {})
-    if method == "dummies":
+    if recoding == "sets":
         return _from_sets(table, hidden[question.of], question, estimator, eps, level, separator, listener)
-    if method == "anatomy":
+    if recoding == "apart":
         _only(estimator, eps, ("groups",))
         return _from_groups(table, second, hidden[question.of], question)
     what = f"column '{question.of}' was hidden by {method}, from which nothing can be estimated here."
     raise UnsupportedError(what)
-
-
-def mechanism(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a certificate tells of hidden columns, by column."""
-    told = certificate.get("mechanism") or {}
-    columns = told.get("columns") if isinstance(told, Mapping) else None
-    return columns if isinstance(columns, Mapping) else {}
 
 
 def _only(estimator: str | None, eps: float | None, allowed: Sequence[str]) -> None:
@@ -418,18 +412,17 @@ def _whole(table: pa.Table, first: str, second: str | None = None) -> tuple[NDAr
 
 def _spread(
     table: pa.Table,
-    certificate: Mapping[str, Any],
+    certificate: Certificate,
     question: Question,
     method: str,
     level: float,
     trees: Trees,
 ) -> Answer:
-    roles = certificate.get("columns", {})
-    generalized = [] if certificate.get("mechanism") else list(roles.get("quasi", ()))
+    generalized = [] if certificate.mechanism else list(certificate.columns.get("quasi", ()))
     if question.of in generalized:
         what = f"column '{question.of}' is generalized; counts can be estimated of columns that stand as they were."
         raise DataError(Problem("of", what, "count by it instead."))
-    sets = set(certificate.get("item_sets") or ())
+    sets = set(certificate.item_sets)
     for where, names in (("of", [question.of]), ("by", [by.column for by in question.by]), ("where", question.where)):
         for name in names:
             if name in sets:

@@ -19,11 +19,10 @@ from sudare.audits.signatures import (
     load_public,
     look_at,
 )
-from sudare.core.errors import AuditFailedError, Problem
-from sudare.core.limits import certificate_text
+from sudare.core.errors import AuditFailedError
 from sudare.pipeline.targets import counted
 from sudare.policy import Policy
-from sudare.releases import certificate_path
+from sudare.releases import certificate_beside
 from sudare.releases.opened import open_released
 from sudare.sources.encoded_table import Data
 
@@ -46,7 +45,7 @@ def audit_of(
     if not isinstance(release, str | Path):
         return audit_release(engines.adopt(release)[0], policy, told=told, progress=progress)
     path = Path(release)
-    return audit_release(path, policy, told=replace(told, certificate=certificate_of(path)), progress=progress)
+    return audit_release(path, policy, told=replace(told, certificate=certificate_beside(path)), progress=progress)
 
 
 def public_keys(given: str | Path | Sequence[str | Path]) -> tuple[PublicKey, ...]:
@@ -56,7 +55,7 @@ def public_keys(given: str | Path | Sequence[str | Path]) -> tuple[PublicKey, ..
 
 def signature_of(release: Any, keys: Sequence[PublicKey]) -> dict[str, Any] | None:
     """Return who signed the certificate of a release, if anybody did; raise if there are keys, and none of them did."""
-    signature, problems = look_at(open_released(release).certificate, keys)
+    signature, problems = look_at(open_released(release).paper, keys)
     if problems:
         raise AuditFailedError(problems)
     return None if signature is None else signature.to_dict()
@@ -78,29 +77,10 @@ def _on_spark(release: Data, policy: Policy, told: Told, say: Say, master: str |
         if engines.find_remote(release):
             certificate = certificate_there(spark, str(release))
         elif named and is_path(str(release)):
-            certificate = certificate_of(Path(release))
+            certificate = certificate_beside(Path(release))
             check_folder(Path(release))
         elif named:
             paper = beside(str(release), engines.CERTIFICATE)
-            text = spark.noted(paper)
-            certificate = None if text is None else _whole(engines.parse_certificate(text), paper)
+            certificate = engines.read_certificate(spark.noted(paper), paper)
         where = str(release) if named else "release"
         return prove(spark, frame, where, policy, told=replace(told, certificate=certificate), say=say).report
-
-
-def certificate_of(path: Path) -> Mapping[str, Any] | None:
-    """Return the certificate that stands beside a file, if there is one."""
-    paper = certificate_path(path)
-    if not paper.exists():
-        return None
-    try:
-        certificate = engines.parse_certificate(certificate_text(paper))
-    except (OSError, ValueError):
-        certificate = None
-    return _whole(certificate, paper.name)
-
-
-def _whole(found: Mapping[str, Any] | None, where: str) -> Mapping[str, Any]:
-    if found is None:
-        raise AuditFailedError(Problem(where, "is not a certificate that can be read."))
-    return found

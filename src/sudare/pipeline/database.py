@@ -32,7 +32,7 @@ from sudare.releases import (
     people_numbers,
     required_values,
 )
-from sudare.releases.certificate import measure
+from sudare.releases.release_figures import measure
 from sudare.sources.encoded_table import (
     encode,
     looked_at,
@@ -93,7 +93,7 @@ def make_in_database(request: Request) -> Result:
                 memory=request.memory,
             )
         certificate = certify(request, figures, report, origin.shown, "does a column compare equal what differs?")
-        database.place(draft, target, certificate)
+        database.place(draft, target, certificate.to_dict())
     return Result(certificate)
 
 

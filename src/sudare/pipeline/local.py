@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from sudare.pipeline.support import check_database
 from sudare.pipeline.targets import FileTarget, TableTarget
 from sudare.policy import Policy
 from sudare.releases import Layout, Rows, plain_type, private_folder, render, render_untouched
-from sudare.releases.certificate import Figures, measure, untouched_figures
+from sudare.releases.release_figures import Figures, measure, untouched_figures
 from sudare.sources.encoded_table import Data, encode, needs, read
 from sudare.table import MEMORY, Generalized, Partition, Recoding, Storage, Table
 
@@ -150,7 +150,7 @@ def audit_release(request: Request, figures: Figures, target: FileTarget | Table
     report = target.audit(
         request.policy,
         method=str(request.method["name"]),
-        mechanism=figures.mechanism,
+        mechanism=figures.mechanism.to_dict(),
         memory=request.memory and request.memory // 2,
     )
     report.raise_if_failed()
@@ -162,7 +162,7 @@ def hand_over(request: Request, figures: Figures, report: AuditReport, ends: End
     target = ends.target
     digest = target.second_digest()
     if digest is not None:
-        figures.mechanism["second_sha256"] = digest
+        figures = replace(figures, mechanism=figures.mechanism.with_second(digest))
     certificate = certify(request, figures, report, "the release", "did the file change while it was written?")
     if request.target is not None:
         target.place(certificate)

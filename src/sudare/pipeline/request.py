@@ -22,7 +22,8 @@ from sudare.models import MODELS, Requirements
 from sudare.pipeline.checks import PolicyView
 from sudare.pipeline.deciders import Decider
 from sudare.policy import Policy, Role
-from sudare.releases.certificate import Figures, make_certificate
+from sudare.releases.certificate import Certificate, make_certificate
+from sudare.releases.release_figures import Figures
 from sudare.releases.signatures import Signer, load_signer
 from sudare.releases.warnings import TIGHT, ReleaseWarning
 from sudare.sources.encoded_table import Data, UnknownValues, check_source
@@ -35,7 +36,7 @@ ROLES: tuple[Role, ...] = ("quasi", "sensitive", "insensitive", "subject", "iden
 class Result:
     """A finished release: its certificate, and its rows (and second table) if they were not written elsewhere."""
 
-    certificate: dict[str, Any]
+    certificate: Certificate
     data: Any = None
     second: Any = None
 
@@ -144,7 +145,7 @@ class Request:
         yield
         self.seconds[stage] = time.perf_counter() - started
 
-    def certificate(self, figures: Figures, report: AuditReport) -> dict[str, Any]:
+    def certificate(self, figures: Figures, report: AuditReport) -> Certificate:
         """Return the certificate of the release."""
         certificate = make_certificate(
             figures=figures,
@@ -159,7 +160,9 @@ class Request:
             about=self.policy.about.model_dump(exclude_none=True),
             source=self._source(),
         )
-        return certificate if self.signer is None else self.signer.sign(certificate)
+        if self.signer is None:
+            return certificate
+        return Certificate.from_dict(self.signer.sign(certificate.to_dict()))
 
     def _source(self) -> str:
         """Return the kind of the source: no name, no path and no digest of it, which could be guessed from."""

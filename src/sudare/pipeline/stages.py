@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sudare.audits import AuditReport
 from sudare.core.errors import DataError, Problem
 from sudare.pipeline.request import Request
-from sudare.releases.certificate import Figures, merged_spellings
+from sudare.releases.certificate import Certificate
+from sudare.releases.release_figures import Figures, merged_spellings
 from sudare.releases.warnings import about_spellings
 from sudare.sources.encoded_table import without_rare
 from sudare.table import Table
@@ -25,7 +24,7 @@ def note_spellings(request: Request, figures: Figures, table: Table) -> Figures:
     return figures
 
 
-def certify(request: Request, figures: Figures, report: AuditReport, where: str, hint: str) -> dict[str, Any]:
+def certify(request: Request, figures: Figures, report: AuditReport, where: str, hint: str) -> Certificate:
     """Return the certificate of what was written, or raise if the audit failed or records are missing."""
     report.raise_if_failed()
     if report.rows != figures.rows_out:

@@ -7,7 +7,7 @@ things: ``write`` under a name that nobody looks at, ``audit`` what was written,
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,6 +31,7 @@ from sudare.releases import (
     telling,
     write_batches,
 )
+from sudare.releases.certificate import Certificate
 
 
 class Target(Protocol):
@@ -47,7 +48,7 @@ class Target(Protocol):
     def audit(self, policy: Policy, **how: Any) -> AuditReport:
         """Prove what was written."""
 
-    def place(self, certificate: Mapping[str, Any]) -> None:
+    def place(self, certificate: Certificate) -> None:
         """Put it in its place, with its certificate."""
 
 
@@ -81,10 +82,10 @@ class FileTarget:
         with self.beside.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def place(self, certificate: Mapping[str, Any]) -> None:
+    def place(self, certificate: Certificate) -> None:
         """Rename the file, with its certificate beside it."""
         assert self.path is not None
-        place(self.written, self.path, certificate, beside=self.beside)
+        place(self.written, self.path, certificate.to_dict(), beside=self.beside)
 
     def read(self) -> tuple[pa.Table, pa.Table | None]:
         """Read the release back, and its second table."""
@@ -119,10 +120,10 @@ class TableTarget:
         """Return nothing: there is no second table."""
         return
 
-    def place(self, certificate: Mapping[str, Any]) -> None:
+    def place(self, certificate: Certificate) -> None:
         """Rename the table, with its certificate beside it, and commit."""
         assert self.draft is not None
-        self.database.place(self.draft, self.target, certificate)
+        self.database.place(self.draft, self.target, certificate.to_dict())
 
 
 def counted(database: Database, place: Place, where: str) -> Elsewhere:

@@ -10,6 +10,7 @@ from sudare.releases.cells import (
 from sudare.releases.formulas import read_back
 from sudare.releases.placement import (
     PAPER,
+    certificate_beside,
     certificate_path,
     check_folder,
     place,
@@ -42,6 +43,7 @@ __all__ = [
     "Interval",
     "Layout",
     "Rows",
+    "certificate_beside",
     "certificate_path",
     "check_folder",
     "check_names",

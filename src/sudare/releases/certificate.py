@@ -1,18 +1,23 @@
-"""The certificate: what was promised, what was proven, and what it cost, without a value of any person."""
+"""The certificate: what was promised, what was proven, and what it cost, without a value of any person.
+
+``docs/certificate.schema.json`` is made of the types and the descriptions here and in
+:mod:`sudare.releases.certificate_parts` (see :mod:`sudare.releases.certificate_schema`).
+"""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
 from sudare.core.randomness import OPERATING_SYSTEM
-from sudare.metrics import PUBLISHED, Loss, as_released, item_figures, published
+from sudare.methods import RecodingKind, method_of
+from sudare.releases.certificate_parts import Guarantee, Mechanism, Search
+from sudare.releases.release_figures import Figures
 from sudare.releases.signatures import utc
 from sudare.releases.warnings import ReleaseWarning
-from sudare.table import Column, Cover, Generalized, ItemSets, Recoding, Table
 
 FORMAT = 1
 MISSING = (
@@ -25,121 +30,99 @@ ORDERS = {
     "keep": "as in the source, which the policy asked for",
     "shuffled": "all rows shuffled",
 }
+Measures = Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Figures:
-    """What a release costs: how many records came and went, and the loss in total, by column and of item sets.
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """What a certificate says; keys that an older one lacks have a default."""
 
-    ``suppressed`` counts the records that are left out, and those that are masked, which are among ``rows_out``.
-    """
-
-    rows_in: int
-    rows_out: int
-    suppressed: int
-    totals: dict[str, float]
-    by_column: dict[str, dict[str, float]]
-    item_sets: dict[str, dict[str, float]]
-    classes: int | None = None
-    """How many classes there are, where some columns take no part in them; the audit groups by all columns."""
-    search: dict[str, Any] = field(default_factory=dict)
-    """What the method has to tell about its decision."""
-    mechanism: dict[str, Any] = field(default_factory=dict)
-    """What an analyst has to know to estimate from sensitive values that are hidden."""
-    other: dict[str, int] = field(default_factory=dict)
-    """How many rare categories a column shows as one, by column."""
-    spellings: dict[str, int] = field(default_factory=dict)
-    """How many spellings of each sensitive column were another one of the same value, and counted as that."""
-
-
-def merged_spellings(table: Table) -> dict[str, int]:
-    """Return how many spellings were merged, of each column in which they are."""
-    return {name: column.merged for name, column in table.sensitive.items() if column.merged is not None}
-
-
-def measure(given: Generalized) -> Figures:
-    """Measure every published loss in total, and per quasi-identifier where the metric has such figures.
-
-    They are shares of what the release shows (see :mod:`sudare.metrics.published_loss`).
-    """
-    shown = as_released(given)
-    return _figures(
-        shown.rows,
-        int(shown.sizes.sum()),
-        shown.lost,
-        {name: metric(shown) for name, metric in PUBLISHED.items()},
-        item_figures(shown),
-        {name: cover.column for name, cover in shown.covers.items() if isinstance(cover, Cover)},
-        classes=len(shown.sizes) if shown.own else None,
-        search=dict(shown.partition.facts),
+    certificate: Annotated[int, "the version of this format"] = FORMAT
+    rows_in: Annotated[int, "records of the source"] = 0
+    rows_out: Annotated[int, "records of the release, masked ones included"] = 0
+    suppressed: Annotated[int, "records of which nothing is shown: dropped ones and masked ones"] = 0
+    classes: Annotated[
+        int | None, "classes of the release, as the audit counted them; null where quasi-identifiers are unchanged"
+    ] = None
+    guarantees: Annotated[tuple[Guarantee, ...], "one entry per promise, as the audit found it"] = ()
+    warnings: Annotated[tuple[ReleaseWarning, ...], "what the release gives away although it keeps its promises"] = ()
+    loss: Annotated[Measures, "the loss measures"] = field(default_factory=dict)
+    loss_by_column: Annotated[
+        Mapping[str, Measures], "the same per quasi-identifier, for measures that have such figures"
+    ] = field(default_factory=dict)
+    item_sets: Annotated[
+        Mapping[str, Measures],
+        "for each item-set column: how many items the release shows unchanged (`disclosed`), and the mean share of a "
+        "record's items that is lost (`ncp`)",
+    ] = field(default_factory=dict)
+    other: Annotated[
+        Mapping[str, int], "for each column that shows rare categories as `other`: for how many categories it stands"
+    ] = field(default_factory=dict)
+    spellings: Annotated[
+        Mapping[str, int],
+        "for each sensitive column in a promise: how many spellings of the source were merged with another of the same "
+        "value",
+    ] = field(default_factory=dict)
+    seconds: Annotated[Mapping[str, float], "the time of each stage"] = field(default_factory=dict)
+    method: Annotated[Mapping[str, Any], "the method's name and options"] = field(default_factory=dict)
+    search: Annotated[Search, "what the method says about its decision; empty if it says nothing"] = field(
+        default_factory=Search
     )
-
-
-def added_up(
-    rows: int,
-    kept: int,
-    found: Mapping[str, Loss],
-    columns: Mapping[str, Column | ItemSets],
-    sums: Mapping[str, Mapping[str, float]],
-) -> Figures:
-    """Return the figures of a release that was measured in parts; ``sums`` has what these told of each column."""
-    sets = {
-        name: {"disclosed": int(sums[name]["disclosed"]), "ncp": published(found["gcp"].attributes[name])}
-        for name, column in columns.items()
-        if isinstance(column, ItemSets)
-    }
-    single = {name: column for name, column in columns.items() if isinstance(column, Column)}
-    return _figures(rows, kept, rows - kept, found, sets, single)
-
-
-def _figures(
-    rows_in: int,
-    rows_out: int,
-    suppressed: int,
-    found: Mapping[str, Loss],
-    item_sets: dict[str, dict[str, float]],
-    columns: Mapping[str, Column],
-    *,
-    classes: int | None = None,
-    search: dict[str, Any] | None = None,
-) -> Figures:
-    attributes: dict[str, dict[str, float]] = {}
-    for name, loss in found.items():
-        for column, figure in loss.attributes.items():
-            attributes.setdefault(column, {})[name] = published(figure)
-    return Figures(
-        rows_in,
-        rows_out,
-        suppressed,
-        {name: published(loss.total) for name, loss in found.items()},
-        attributes,
-        item_sets,
-        classes,
-        search or {},
-        other={name: column.other[1] for name, column in columns.items() if column.other is not None},
+    mechanism: Annotated[
+        Mechanism, "how sensitive values are hidden, or values are drawn anew; empty if they are not"
+    ] = field(default_factory=Mechanism)
+    columns: Annotated[Mapping[str, list[str]], "the columns of each role"] = field(default_factory=dict)
+    order: Annotated[str, "how the rows are ordered, in words"] = ""
+    randomness: Annotated[str, "where the randomness of orders, pseudonyms and drawn values comes from"] = ""
+    missing: Annotated[str, "what missing values mean, in words"] = ""
+    versions: Annotated[Mapping[str, str], "of sudare, Python and the libraries that matter"] = field(
+        default_factory=dict
     )
+    date: Annotated[str, "when the certificate was made, in UTC"] = ""
+    about: Annotated[Mapping[str, str], "what the release is for, as the policy says"] = field(default_factory=dict)
+    source: Annotated[Mapping[str, str], "the `kind` of the source; it has no name, place or digest of it"] = field(
+        default_factory=dict
+    )
+    policy_sha256: Annotated[str, "the digest of the policy's file (of its canonical JSON if it came from Python)"] = ""
+    release_sha256: Annotated[
+        str | None, "the digest of the release's file; null for rows that were not written to one"
+    ] = None
+    signature: Annotated[Mapping[str, str] | None, "who signed the certificate, and when; only if somebody did"] = None
+
+    @property
+    def method_name(self) -> str:
+        """The method that made the release."""
+        return str(self.method["name"])
+
+    @property
+    def recoding(self) -> RecodingKind:
+        """What the method did to the records."""
+        return method_of(self.method_name).recoding
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as plain JSON types; a signature only if there is one."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        found["guarantees"] = [each.to_dict() for each in self.guarantees]
+        found["warnings"] = [each.to_dict() for each in self.warnings]
+        found["search"], found["mechanism"] = self.search.to_dict(), self.mechanism.to_dict()
+        if self.signature is None:
+            del found["signature"]
+        return found
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Certificate:
+        """Return what a certificate says; it may be an older one, or one that somebody else has written."""
+        found = {each.name: given[each.name] for each in fields(cls) if given.get(each.name) is not None}
+        found["search"] = Search.from_dict(given.get("search"))
+        found["mechanism"] = Mechanism.from_dict(given.get("mechanism"))
+        found["guarantees"] = tuple(map(Guarantee.from_dict, _entries(given.get("guarantees"))))
+        found["warnings"] = tuple(map(ReleaseWarning.from_dict, _entries(given.get("warnings"))))
+        return cls(**found)
 
 
-def resized(figures: Figures, classes: int, squares: int) -> Figures:
-    """Return figures with those that follow from the sizes of classes, as they are found in the release."""
-    lost = figures.rows_in - figures.rows_out
-    sizes = {
-        "discernibility": published(float(squares) + float(lost) * figures.rows_in),
-        "average_class_size": published(figures.rows_out / classes if classes else 0.0),
-    }
-    return replace(figures, totals=figures.totals | sizes)
-
-
-UNTOUCHED = {"gcp": 0.0, "arx": 0.0, "precision": 1.0, "entropy": 0.0, "relative_uncertainty": 0.0}
-"""What quasi-identifiers lose that leave as they came; measures of classes say nothing there."""
-
-
-def untouched_figures(table: Table, recoding: Recoding) -> Figures:
-    """Return the figures of a release in which all records leave, with their quasi-identifiers as they came."""
-    facts = dict(recoding.facts)
-    notes = facts.pop("notes", None)
-    search = {} if notes is None else {"notes": notes}
-    return Figures(table.rows, table.rows, 0, dict(UNTOUCHED), {}, {}, None, search, facts)
+def _entries(given: Any) -> list[Mapping[str, Any]]:
+    """Return the mappings of a list."""
+    return [each for each in given if isinstance(each, Mapping)] if isinstance(given, list | tuple) else []
 
 
 def make_certificate(
@@ -155,34 +138,33 @@ def make_certificate(
     warnings: Iterable[ReleaseWarning] = (),
     about: Mapping[str, str] | None = None,
     source: str = "",
-) -> dict[str, Any]:
+) -> Certificate:
     """Put the certificate together; guarantees, digests and the first warnings are those that the audit found."""
-    return {
-        "certificate": FORMAT,
-        "rows_in": figures.rows_in,
-        "rows_out": figures.rows_out,
-        "suppressed": figures.suppressed,
-        "classes": audit["classes"] if figures.classes is None else figures.classes,
-        "guarantees": audit["guarantees"],
-        "warnings": [*audit.get("warnings", ()), *(warning.to_dict() for warning in warnings)],
-        "loss": figures.totals,
-        "loss_by_column": figures.by_column,
-        "item_sets": figures.item_sets,
-        "other": figures.other,
-        "spellings": figures.spellings,
-        "seconds": {stage: round(spent, 4) for stage, spent in seconds.items()},
-        "method": dict(method),
-        "search": figures.search,
-        "mechanism": figures.mechanism,
-        "columns": {role: list(names) for role, names in columns.items()},
-        "order": ORDERS["shuffled" if figures.mechanism and order == "class" else order],
-        "randomness": randomness,
-        "missing": MISSING,
-        "versions": {name: version(name) for name in ("sudare", "numpy", "numba", "pyarrow", "duckdb")}
+    return Certificate(
+        rows_in=figures.rows_in,
+        rows_out=figures.rows_out,
+        suppressed=figures.suppressed,
+        classes=audit["classes"] if figures.classes is None else figures.classes,
+        guarantees=tuple(map(Guarantee.from_dict, audit["guarantees"])),
+        warnings=(*map(ReleaseWarning.from_dict, audit.get("warnings", ())), *warnings),
+        loss=figures.totals,
+        loss_by_column=figures.by_column,
+        item_sets=figures.item_sets,
+        other=figures.other,
+        spellings=figures.spellings,
+        seconds={stage: round(spent, 4) for stage, spent in seconds.items()},
+        method=dict(method),
+        search=figures.search,
+        mechanism=figures.mechanism,
+        columns={role: list(names) for role, names in columns.items()},
+        order=ORDERS["shuffled" if figures.mechanism and order == "class" else order],
+        randomness=randomness,
+        missing=MISSING,
+        versions={name: version(name) for name in ("sudare", "numpy", "numba", "pyarrow", "duckdb")}
         | {"python": platform.python_version()},
-        "date": utc(),
-        "about": dict(about or {}),
-        "source": {"kind": source},
-        "policy_sha256": policy_sha256,
-        "release_sha256": audit["release_sha256"],
-    }
+        date=utc(),
+        about=dict(about or {}),
+        source={"kind": source},
+        policy_sha256=policy_sha256,
+        release_sha256=audit["release_sha256"],
+    )

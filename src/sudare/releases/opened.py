@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,16 @@ import pyarrow as pa
 
 from sudare import engines, hierarchies
 from sudare.core.errors import DataError, Problem
-from sudare.core.limits import certificate_text
 from sudare.engines.data_files import reading
 from sudare.policy import Policy
 from sudare.releases import (
+    certificate_beside,
     certificate_path,
     is_text,
     read_back,
     second_table,
 )
+from sudare.releases.certificate import Certificate
 
 GROUP = "group"
 
@@ -30,21 +32,25 @@ class Released:
     """A release that has been opened; its columns are read when they are asked for."""
 
     columns: list[str]
-    certificate: Mapping[str, Any]
+    paper: Mapping[str, Any]
+    """The certificate as it was read."""
     load: Callable[[Sequence[str]], pa.Table]
     load_second: Callable[[], pa.Table | None]
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What the certificate says."""
+        return Certificate.from_dict(self.paper)
 
     @property
     def hidden(self) -> list[str]:
         """The columns whose values are hidden."""
-        told = self.certificate.get("mechanism")
-        columns = told.get("columns") if isinstance(told, Mapping) else None
-        return list(columns) if isinstance(columns, Mapping) else []
+        return list(self.certificate.mechanism.columns)
 
     @property
     def sealed(self) -> list[str]:
         """The hidden columns that nothing can be counted by. Perturbed ones can: how they were drawn is known."""
-        return [] if self.certificate["method"]["name"] == "pram" else self.hidden
+        return [] if self.certificate.recoding == "drawn" else self.hidden
 
     @property
     def apart(self) -> list[str]:
@@ -126,17 +132,18 @@ def _from_database(place: engines.Place) -> Released:
 def _from_file(path: Path) -> Released:
     form = engines.TextForm("\t" if path.suffix.lower() == ".tsv" else ",")  # as releases in text are written
     names = engines.file_columns(path, form)
-    certificate = load_certificate(path)
-    _check_digest(path, certificate.get("release_sha256"))
+    paper = _load_certificate(path)
+    certificate = Certificate.from_dict(paper)
+    _check_digest(path, certificate.release_sha256)
     beside = second_table(path)
 
     def second() -> pa.Table | None:
         if not beside.exists():
             return None
-        _check_digest(beside, certificate["mechanism"].get("second_sha256"))
+        _check_digest(beside, certificate.mechanism.second_sha256)
         return _read(beside, engines.file_columns(beside, form), form)
 
-    return Released(names, certificate, lambda columns: _read(path, columns, form), second)
+    return Released(names, paper, lambda columns: _read(path, columns, form), second)
 
 
 def _read(path: Path, columns: Sequence[str], form: engines.TextForm) -> pa.Table:
@@ -172,20 +179,15 @@ def leaves_of(policy: Policy | None, columns: Sequence[str]) -> dict[str, dict[s
     return found
 
 
-def load_certificate(release: Path) -> Mapping[str, Any]:
+def _load_certificate(release: Path) -> Mapping[str, Any]:
     """Return the certificate beside a release, or raise DataError."""
-    paper = certificate_path(release)
-    try:
-        certificate = engines.parse_certificate(certificate_text(paper))
-    except FileNotFoundError:
+    name = certificate_path(release).name
+    found = certificate_beside(release, DataError)
+    if found is None:
         hint = "keep both files together: it tells how the release was made, which estimates rest on."
-        raise DataError(Problem(paper.name, "the certificate of this release is not there.", hint)) from None
-    except (OSError, ValueError):
-        certificate = None
-    if certificate is None:
-        raise DataError(Problem(paper.name, "is not a certificate that can be read.")) from None
-    _check_certificate(certificate, paper.name)
-    return certificate
+        raise DataError(Problem(name, "the certificate of this release is not there.", hint))
+    _check_certificate(found, name)
+    return found
 
 
 def _check_certificate(certificate: Any, place: str) -> None:

@@ -22,6 +22,7 @@ from sudare.core.errors import (
 from sudare.core.progress import Listener
 from sudare.policy import Policy
 from sudare.releases import is_text
+from sudare.releases.certificate import Certificate
 from sudare.releases.opened import Released, open_released
 from sudare.sources.encoded_table import (
     Data,
@@ -44,7 +45,7 @@ class Pair:
 
     policy: Policy
     opened: Released
-    certificate: Mapping[str, Any]
+    certificate: Certificate
     rows: int
     columns: Mapping[str, Column | ItemSets]
     people: NDArray[np.integer[Any]] | None
@@ -55,21 +56,21 @@ class Pair:
     @property
     def method(self) -> str:
         """The method that made the release."""
-        return str(self.certificate["method"]["name"])
+        return self.certificate.method_name
 
     @property
     def touched(self) -> bool:
         """Whether quasi-identifiers are generalized, and not as they were, or drawn."""
-        return not self.certificate.get("mechanism")
+        return not self.certificate.mechanism
 
 
 def open_under(release: Any, policy: Policy) -> Released:
     """Open a release, or raise if it was not made under this policy, or lacks quasi-identifiers."""
     opened = open_released(release)
     certificate = opened.certificate
-    if certificate.get("policy_sha256") != policy.sha256:
+    if certificate.policy_sha256 != policy.sha256:
         raise DataError(Problem("release", "was made under another policy than this one.", HINT))
-    roles = certificate["columns"]
+    roles = certificate.columns
     if any(list(roles.get(role, ())) != policy.named(role) for role in ("quasi", "sensitive", "insensitive")):
         raise DataError(Problem("release", "has other columns than the policy.", HINT))
     absent = [name for name in policy.quasi if name not in opened.columns]
@@ -86,7 +87,7 @@ def in_text(release: Any) -> bool:
 
 def check_rows(opened: Released, rows: int) -> None:
     """Raise if a release was made of another number of records than the data has."""
-    made = opened.certificate.get("rows_in")
+    made = opened.certificate.rows_in
     if rows != made:
         what = f"was made of {made} records, and the data has {rows}: it is not a release of this data."
         raise DataError(Problem("release", what, HINT))
@@ -139,7 +140,7 @@ def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> P
     ready = {name: attempt(name, each.finish) for name, each in encoders.items()}
     columns: dict[str, Column | ItemSets] = {name: column for name, column in ready.items() if column is not None}
     people = columns.pop(policy.subject, None) if policy.subject is not None else None
-    if not certificate.get("mechanism"):
+    if not certificate.mechanism:
         columns |= _as_published(columns, people, policy, rows)
     listener("read the release", 0, 0)
     there = [name for name in opened.columns if name in policy.columns or name == "group"]

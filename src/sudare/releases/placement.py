@@ -20,8 +20,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sudare.core.errors import Problem, TargetError
+from sudare.core.errors import AuditFailedError, Problem, SudareError, TargetError
 from sudare.core.limits import certificate_text
+from sudare.engines import read_certificate
+from sudare.releases.certificate_parts import Mechanism
 
 PREFIX = ".sudare-tmp-"
 PAPER = ".sudare.json"
@@ -78,7 +80,7 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside
     name goes, whatever the new one is: it would be taken for a part of it. Whether there is one, its certificate tells;
     a file that only has such a name is somebody's, and stays.
     """
-    if beside is not None and second_table(target).is_file() and not _had_second(certificate_path(target)):
+    if beside is not None and second_table(target).is_file() and not _had_second(target):
         what = "is there already, and belongs to no release of this name."
         raise TargetError(Problem(str(second_table(target)), what, "move it, or choose another name for the release."))
     if beside is not None and second_table(target).is_dir():
@@ -92,7 +94,7 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)  # two runs with one target: release and certificate stay a pair
         target.unlink(missing_ok=True)  # an older release must not stand beside the new certificate
-        if _had_second(certificate_path(target)):
+        if _had_second(target):
             second_table(target).unlink(missing_ok=True)
         paper.replace(certificate_path(target))
         if beside is not None:
@@ -109,13 +111,25 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside
         os.close(folder)
 
 
-def _had_second(paper: Path) -> bool:
-    """Say whether the release of a certificate, if there is one, had a second table."""
+def certificate_beside(release: Path, error: type[SudareError] = AuditFailedError) -> dict[str, Any] | None:
+    """Return the certificate beside a release, None if there is none; raise an error if it cannot be read."""
+    paper = certificate_path(release)
     try:
-        told = json.loads(certificate_text(paper))
-        return "second_sha256" in told["mechanism"]
-    except (OSError, ValueError, LookupError, TypeError):
+        text = certificate_text(paper)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        text = ""
+    return read_certificate(text, paper.name, error)
+
+
+def _had_second(release: Path) -> bool:
+    """Say whether the release of this name, if there is one, had a second table, by its certificate."""
+    try:
+        found = certificate_beside(release)
+    except AuditFailedError:
         return False
+    return found is not None and Mechanism.from_dict(found.get("mechanism")).second_sha256 is not None
 
 
 def check_folder(folder: Path) -> None:
@@ -173,7 +187,7 @@ def place_folder(written: Path, target: Path, certificate: Mapping[str, Any]) ->
         fcntl.flock(folder, fcntl.LOCK_EX)
         with contextlib.suppress(FileNotFoundError):
             target.rename(written.with_name("older"))
-        if _had_second(certificate_path(target)):
+        if _had_second(target):
             second_table(target).unlink(missing_ok=True)
         paper.replace(certificate_path(target))
         written.rename(target)

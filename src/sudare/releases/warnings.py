@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
@@ -27,10 +27,12 @@ class ReleaseWarning:
     Neither the sentence nor a figure may be, or lead to, a value of a person.
     """
 
-    kind: str
-    text: str
-    columns: tuple[str, ...] = ()
-    figures: Mapping[str, int | float] = field(default_factory=dict)
+    kind: Annotated[str, "what it is about, in a word or two"]
+    text: Annotated[str, "the warning as it is shown; it holds no value of a person"]
+    columns: Annotated[tuple[str, ...], "the columns that it is about, by their names in the policy"] = ()
+    figures: Annotated[Mapping[str, float], "its figures, by name; shares of records are rounded"] = field(
+        default_factory=dict
+    )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the warning as it stands in a certificate."""
@@ -40,6 +42,12 @@ class ReleaseWarning:
             "figures": dict(self.figures),
             "text": self.text,
         }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> ReleaseWarning:
+        """Return a warning from a certificate."""
+        columns = tuple(str(name) for name in given.get("columns") or ())
+        return cls(str(given.get("kind", "")), str(given.get("text", "")), columns, dict(given.get("figures") or {}))
 
 
 TIGHT = ReleaseWarning(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sudare.methods import method_of
 from sudare.reports.markup import phrase
 
 ROLES = {
@@ -56,12 +57,13 @@ def meaning(one: Mapping[str, Any]) -> str:
 
 def limits(found: Mapping[str, Any]) -> Iterator[str]:
     """Say what is not promised, by the kind of method."""
-    if found["method"] in ("dummies", "anatomy"):
+    recoding = method_of(found["method"]).recoding
+    if recoding in ("sets", "apart"):
         yield (
             "Quasi-identifiers are as they were: whoever knows those of a person can tell that the person is in the "
             "table. What is protected is the sensitive value."
         )
-    elif found["method"] == "pram":
+    elif recoding == "drawn":
         yield "Cells were drawn at random: any of them may be wrong, and nobody can tell which."
     elif not any(one["model"] in ABOUT_VALUES for one in found["guarantees"]):
         sensitive = [column["name"] for column in found["columns"] if column["role"] == "sensitive"]
@@ -74,7 +76,7 @@ def limits(found: Mapping[str, Any]) -> Iterator[str]:
 
 def usage(found: Mapping[str, Any]) -> Iterator[str]:
     """Give sentences for an analyst; those with examples are HTML."""
-    columns, method = found["columns"], found["method"]
+    columns, recoding = found["columns"], method_of(found["method"]).recoding
     name = found["names"].get("release") or "RELEASE"
     of = next((each["name"] for each in columns if each["role"] in ("sensitive", "insensitive")), None)
     by = next((each["name"] for each in columns if each["role"] == "quasi" and each["kind"] != "items"), None)
@@ -92,12 +94,12 @@ def usage(found: Mapping[str, Any]) -> Iterator[str]:
             "An item set shows what all records of a group hold. An item that is not shown may still be there: counts "
             "of records with an item are at least as large as they look."
         )
-    if method == "pram":
+    if recoding == "drawn":
         yield phrase(
             "Do not count cells of columns that were drawn at random: correct for the drawing first. The certificate "
             "has the probabilities, and <code>sudare estimate</code> does it."
         )
-    if method in ("dummies", "anatomy"):
+    if recoding in ("sets", "apart"):
         yield phrase(
             "Hidden values cannot be counted record by record; <code>sudare estimate</code> tells how they are "
             "distributed."

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from sudare.methods import method_of
 from sudare.reports.explanations import (
     ROLES,
     TREATMENTS,
@@ -134,7 +135,7 @@ def _relations(found: Found) -> Facts:
     notes = []
     if any(value is None for line in facts["after"] for value in line):
         notes.append("A dash stands where values are hidden in sets or groups: estimates tell what they go with.")
-    if found["method"] == "pram":
+    if method_of(found["method"]).perturbs:
         notes.append(
             "Cells of the release were drawn at random, which makes them go together less than their truth does."
         )

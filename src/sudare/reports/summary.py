@@ -5,33 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sudare.releases.certificate import Certificate
 from sudare.reports.markup import rendered
 
 MEASURES = ("gcp", "arx", "entropy")
 
 
-def release_summary(certificate: Mapping[str, Any], title: str) -> str:
+def release_summary(certificate: Certificate, title: str) -> str:
     """Return what a release promises, with verdicts, and what it lost."""
-    loss = certificate["loss"]
+    loss = certificate.loss
     told = ", ".join(f"{name.upper()} {loss[name]:.4f}" for name in MEASURES if name in loss)
-    classes = "" if certificate["classes"] is None else f" in {certificate['classes']:,} classes"
-    warnings = certificate.get("warnings") or ()
-    count = len(warnings)
+    classes = "" if certificate.classes is None else f" in {certificate.classes:,} classes"
+    count = len(certificate.warnings)
     verdict = f" The policy's promises hold, with {count} {'warning' if count == 1 else 'warnings'}." if count else ""
     rows = [
         {
-            "model": str(one["model"]),
-            "required": _figure(one["required"]),
-            "achieved": _figure(one["achieved"]),
-            "verdict": "holds" if one["holds"] else "broken",
+            "model": str(one.model),
+            "required": _figure(one.required),
+            "achieved": _figure(one.achieved),
+            "verdict": "holds" if one.holds else "broken",
         }
-        for one in certificate["guarantees"]
+        for one in certificate.guarantees
     ]
-    records = f"{certificate['rows_out']:,} of {certificate['rows_in']:,} records"
+    records = f"{certificate.rows_out:,} of {certificate.rows_in:,} records"
     about = f"{records}{classes}.{verdict} Loss: {told}."
-    return str(
-        rendered("summary.html", title=title, about=about, rows=rows, warnings=[str(one["text"]) for one in warnings])
-    )
+    warnings = [one.text for one in certificate.warnings]
+    return str(rendered("summary.html", title=title, about=about, rows=rows, warnings=warnings))
 
 
 def _figure(value: Any) -> str:

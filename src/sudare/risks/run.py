@@ -53,8 +53,6 @@ from sudare.table.rare_values import only_held
 
 UNNAMED = "the table"
 """What messages call a table in memory."""
-LEAVES_QUASI = ("dummies", "anatomy", "pram")
-"""Methods whose releases show quasi-identifiers as values, and not as cells that cover them."""
 
 
 def risk_of(
@@ -226,19 +224,19 @@ def _with_population(own: pa.Table, policy: Policy, population: Data, known: Seq
 
 def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, Column], text: bool) -> ReleaseView:
     """Read a release as an intruder sees it, in the codes of the data."""
-    certificate = opened.certificate
-    method = str(certificate["method"]["name"])
+    recoding = opened.certificate.recoding
+    generalized, drawn = recoding == "classes", recoding == "drawn"
     subject = policy.subject if policy.subject in opened.columns else None
     also = [name for name in table.quasi if name not in policy.quasi]
     wanted = [*table.quasi, *(name for name in targets if name in opened.columns)]
     released = opened.read([*wanted, *([subject] if subject else [])])
     shown = read_shown(
-        table, released, generalized=method not in LEAVES_QUASI, untouched=also, drawn=method == "pram", text=text,
+        table, released, generalized=generalized, untouched=also, drawn=drawn, text=text,
         missing=[token for token in policy.source.missing if token],
         separators={name: spec.separator for name, spec in policy.columns.items()},
-        published=None if method in LEAVES_QUASI else without_rare(only_held(table), policy),
+        published=without_rare(only_held(table), policy) if generalized else None,
     )  # fmt: skip
-    lost = int(certificate.get("suppressed") or 0)
+    lost = int(opened.certificate.suppressed)
     return ReleaseView(
         shown=shown,
         votes={name: _votes(opened, released, policy, name, column) for name, column in targets.items()},
@@ -246,7 +244,7 @@ def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, 
         rows_in=table.rows,
         lost=lost,
         masked=shown.shows_nothing(table) if lost and policy.suppression.records == "masked" and not also else None,
-        drawn=method == "pram",
+        drawn=drawn,
     )
 
 

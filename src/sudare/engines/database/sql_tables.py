@@ -31,13 +31,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare.core.errors import (
-    AuditFailedError,
     DataError,
     Problem,
     TargetError,
 )
 from sudare.engines.batches import ROWS, Source
-from sudare.engines.certificate_text import parse_certificate
+from sudare.engines.certificate_text import parse_certificate, read_certificate
 from sudare.engines.database.database_randomness import with_chance
 from sudare.engines.database.dialects import Dialect, quoted
 from sudare.engines.places import Place
@@ -183,20 +182,17 @@ class Database:
         paper = self._found(place).beside(CERTIFICATE)
         if not self.exists(paper):
             return None
-        found = self._certificate(paper)
-        if found is None:
-            raise AuditFailedError(Problem(paper.shown, "is not a certificate that can be read."))
-        return found
+        return read_certificate(self._text(paper), paper.shown)
 
-    def _certificate(self, paper: Place) -> Mapping[str, Any] | None:
-        """Return the certificate in a table, or None if that is a table of something else."""
+    def _text(self, paper: Place) -> str:
+        """Return the text of the certificate in a table, which is empty if that is a table of something else."""
         if self.columns(paper).names != [COLUMN]:
-            return None
+            return ""
         try:
             [text] = self.session.fetch(f"SELECT {COLUMN} FROM {self.name(paper)} LIMIT 2").column(0).to_pylist()
         except (ValueError, TypeError):
-            return None
-        return parse_certificate(text)
+            return ""
+        return text if isinstance(text, str) else ""
 
     def exists(self, place: Place) -> bool:
         """Say whether there is a table, or anything else, of a name; without a schema, where tables are made."""
@@ -274,7 +270,7 @@ class Database:
         if given in (self._pair(place), self._pair(paper)):
             return [Problem(place.shown, "would replace the source itself.", hint)]
         certified = self.exists(paper)
-        if certified and self._certificate(paper) is None:
+        if certified and parse_certificate(self._text(paper)) is None:
             return [Problem(paper.shown, "is there already, and is no certificate of a release.", hint)]
         if self.exists(place) and not certified:
             return [Problem(place.shown, "is there already, and is no release.", hint)]

@@ -72,7 +72,7 @@ from sudare.pipeline.spark.shards import (
 from sudare.pipeline.stages import note_spellings, protect_rare_values
 from sudare.pipeline.support import check_spark
 from sudare.releases import class_labels, write_batches
-from sudare.releases.certificate import (
+from sudare.releases.release_figures import (
     Figures,
     added_up,
     measure,
@@ -130,7 +130,7 @@ def make_on_spark(request: Request) -> Result:
         with request.timed("audit"):
             proven = prove(
                 spark, written, target.where, policy, told=ToldOf(method=str(request.method["name"])),
-                mechanism=figures.mechanism, say=lambda step: request.listener(step, 0, 0),
+                mechanism=figures.mechanism.to_dict(), say=lambda step: request.listener(step, 0, 0),
             )  # fmt: skip
             proven.report.raise_if_failed()
             if proven.report.rows != figures.rows_out:

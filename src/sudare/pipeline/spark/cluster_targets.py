@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sudare.core.errors import (
-    AuditFailedError,
     Problem,
     TargetError,
     UnsupportedError,
 )
-from sudare.engines import CERTIFICATE, Place, Remote, parse_certificate
+from sudare.engines import CERTIFICATE, Place, Remote, parse_certificate, read_certificate
 from sudare.engines.spark.spark import (
     Spark,
     beside,
@@ -31,6 +30,7 @@ from sudare.releases import (
     place_folder,
     private_folder,
 )
+from sudare.releases.certificate import Certificate
 
 
 class SparkTarget(Protocol):
@@ -41,7 +41,7 @@ class SparkTarget(Protocol):
     def write(self, frame: Any) -> Any:
         """Make the rows where nobody looks for them; return them as they are read back."""
 
-    def place(self, certificate: Mapping[str, Any]) -> Any:
+    def place(self, certificate: Certificate) -> Any:
         """Put them in their place, with the certificate; return them if they go to whoever request."""
 
 
@@ -66,9 +66,9 @@ class FolderTarget:
             path.unlink(missing_ok=True)
         return self.spark.open(str(self.written))
 
-    def place(self, certificate: Mapping[str, Any]) -> None:
+    def place(self, certificate: Certificate) -> None:
         """Rename the folder, with the certificate beside it."""
-        place_folder(self.written, self.path, certificate)
+        place_folder(self.written, self.path, certificate.to_dict())
 
 
 class TableTarget:
@@ -93,9 +93,9 @@ class TableTarget:
         """Make a table of the rows."""
         return self.spark.save(frame, self.draft)
 
-    def place(self, certificate: Mapping[str, Any]) -> None:
+    def place(self, certificate: Certificate) -> None:
         """Rename the table, with the certificate beside it; an older release of this name goes first."""
-        self.spark.note(json.dumps(certificate, ensure_ascii=False), self.noted)
+        self.spark.note(json.dumps(certificate.to_dict(), ensure_ascii=False), self.noted)
         self.spark.drop(self.name)
         self.spark.drop(self.paper)
         self.spark.rename(self.noted, self.paper)
@@ -127,9 +127,10 @@ class RemoteTarget:
         self.spark.write_to(frame, self.written, self.where)
         return self.spark.open(self.written)
 
-    def place(self, certificate: Mapping[str, Any]) -> None:
+    def place(self, certificate: Certificate) -> None:
         """Rename the folder, with the certificate beside it; an older release of this name goes with the draft."""
-        self.folders.write(f"{self.draft}/certificate.json", json.dumps(certificate, indent=2, ensure_ascii=False))
+        text = json.dumps(certificate.to_dict(), indent=2, ensure_ascii=False)
+        self.folders.write(f"{self.draft}/certificate.json", text)
         if self.folders.exists(self.address):
             self.folders.rename(self.address, f"{self.draft}/older")
             self.folders.remove(self.paper)
@@ -143,11 +144,7 @@ class RemoteTarget:
 
 def certificate_there(spark: Spark, address: str) -> Mapping[str, Any] | None:
     """Return the certificate of a release that Spark reaches by an address, if there is one."""
-    text = Folders(spark, address).read(address.rstrip("/") + PAPER)
-    found = None if text is None else parse_certificate(text)
-    if text is not None and found is None:
-        raise AuditFailedError(Problem(address + PAPER, "is not a certificate that can be read."))
-    return found
+    return read_certificate(Folders(spark, address).read(address.rstrip("/") + PAPER), address + PAPER)
 
 
 class FrameTarget:
@@ -164,7 +161,7 @@ class FrameTarget:
         self.frame = self.spark.keep(frame)
         return self.frame
 
-    def place(self, certificate: Mapping[str, Any]) -> Any:
+    def place(self, certificate: Certificate) -> Any:
         """Return the rows."""
         del certificate
         found, self.frame = self.frame, None

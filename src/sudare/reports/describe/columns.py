@@ -120,7 +120,7 @@ class Described:
     def _treatment(self, name: str) -> str:
         pair, role = self.pair, self.pair.policy.columns[name].role
         if name in pair.opened.hidden:
-            return {"pram": "drawn", "anatomy": "apart"}.get(pair.method, "sets")
+            return pair.certificate.recoding if pair.certificate.recoding in ("drawn", "apart") else "sets"
         return "generalized" if role == "quasi" and pair.touched else "untouched"
 
     def _read(self, name: str, column: Column, scale: Scale | None) -> Shown | None:
@@ -167,8 +167,7 @@ class Described:
         """Return the share of the data's records whose cell is a value, is generalized, hidden, or not there."""
         if self.pair.policy.columns[name].role != "quasi":
             return None
-        told = (self.pair.certificate.get("mechanism") or {}).get("calibration") or {}
-        kept = told.get("retention", {}).get(name)
+        kept = self.pair.certificate.mechanism.calibration.get("retention", {}).get(name)
         if kept is not None:
             return {"drawn": round(1 - float(kept), 4), "single": round(float(kept), 4)}
         if shown is None:
@@ -273,7 +272,7 @@ class Described:
 
     def _item_shares(self, name: str, items: int) -> dict[str, Any] | None:
         """Return the share of a quasi-identifier's items that the release shows, and that it does not."""
-        told = self.pair.certificate.get("item_sets", {}).get(name)
+        told = self.pair.certificate.item_sets.get(name)
         if told is None:
             return None
         disclosed = round(disclosed_share(int(told["disclosed"]), items, self.crowd), 4)

@@ -13,6 +13,7 @@ import numpy as np
 
 from sudare.core.progress import Listener, silent
 from sudare.policy import ColumnSpec, Policy
+from sudare.releases.certificate_parts import Guarantee
 from sudare.releases.pairing import Pair, open_pair
 from sudare.reports.describe import class_sizes
 from sudare.reports.describe.columns import Described
@@ -47,7 +48,7 @@ def describe(
     described = Described(pair, crowd, listener)
     listener("compare columns", 0, 0)
     single = {name: column for name, column in pair.columns.items() if isinstance(column, Column)}
-    few = 0 < int(pair.certificate["suppressed"]) < crowd.least
+    few = 0 < int(pair.certificate.suppressed) < crowd.least
     untouched = [column["name"] for column in described.plain if few and column["treatment"] == "untouched"]
     found = relations(single, described.scales, described.shown, crowd, pair.released.num_rows, untouched)
     listener("count classes", 0, 0)
@@ -60,8 +61,8 @@ def describe(
         "people": pair.people is not None,
         "method": pair.method,
         "records": _records(pair, crowd),
-        "guarantees": [_guarantee(one) for one in certificate["guarantees"]],
-        "warnings": _warnings(certificate),
+        "guarantees": [_guarantee(one) for one in certificate.guarantees],
+        "warnings": [one.to_dict() for one in certificate.warnings],
         "columns": described.plain,
         "withheld": policy.named("identifier"),
         "relations": found,
@@ -76,16 +77,16 @@ def describe(
 
 def _records(pair: Pair, crowd: Crowd) -> dict[str, Any]:
     """Return how many records came, left, and were left out; exact ones only if no small number follows from them."""
-    lost = int(pair.certificate["suppressed"])
+    lost = int(pair.certificate.suppressed)
     few = 0 < lost < crowd.least
     return {
-        "released": int(pair.certificate["rows_out"]),
+        "released": int(pair.certificate.rows_out),
         "source": crowd.rounded(pair.rows) if few else pair.rows,
         "source_is_rounded": few,
         "left_out": {"below": crowd.least} if few else {"about": lost},
         "left_out_share": crowd.share(lost),
         "masked": pair.policy.suppression.records == "masked" and lost > 0,
-        "classes": pair.certificate["classes"],
+        "classes": pair.certificate.classes,
     }
 
 
@@ -114,23 +115,8 @@ def _alike(pair: Pair, crowd: Crowd) -> tuple[dict[str, Any] | None, dict[str, A
     return {"columns": names, "outside": outside, "bins": bins}, exposed, int(found["smallest"])
 
 
-def _warnings(certificate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what the certificate warns of: columns, rounded shares and sentences, all of it told by the release."""
-    told = certificate.get("warnings")
-    lines = [one for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
-    return [
-        {
-            "kind": str(one.get("kind", "")),
-            "columns": [str(name) for name in one.get("columns") or ()],
-            "figures": dict(one.get("figures") or {}),
-            "text": str(one.get("text", "")),
-        }
-        for one in lines
-    ]
-
-
-def _guarantee(one: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(one) | {"parameters": {key: _discreet(key, value) for key, value in one["parameters"].items()}}
+def _guarantee(one: Guarantee) -> dict[str, Any]:
+    return one.to_dict() | {"parameters": {key: _discreet(key, value) for key, value in one.parameters.items()}}
 
 
 def _discreet(key: str, value: Any) -> Any:
@@ -186,24 +172,21 @@ def _spec(spec: ColumnSpec) -> dict[str, Any]:
 def _certificate(pair: Pair, crowd: Crowd) -> dict[str, Any]:
     """Return the certificate without values, and without counts below the threshold."""
     facts, records = pair.certificate, _records(pair, crowd)
-    told = facts.get("mechanism") or {}
     return {
         **told_losses(facts, crowd),
         "rounded": records["source_is_rounded"],
-        "notes": [str(note) for note in (facts.get("search") or {}).get("notes", ())],
-        "levels": dict((facts.get("search") or {}).get("levels") or {}),
-        "hidden": {
-            name: len(column.get("values") or ()) for name, column in (told.get("columns") or {}).items()
-        },
-        "order": facts["order"],
-        "missing": facts["missing"],
-        "versions": dict(facts["versions"]),
-        "seconds": round(sum(facts["seconds"].values()), 2),
-        "date": str(facts.get("date") or ""),
-        "about": {str(key): str(text) for key, text in (facts.get("about") or {}).items()},
-        "source": str((facts.get("source") or {}).get("kind") or ""),
+        "notes": [str(note) for note in facts.search.notes],
+        "levels": dict(facts.search.levels),
+        "hidden": {name: len(column.get("values") or ()) for name, column in facts.mechanism.columns.items()},
+        "order": facts.order,
+        "missing": facts.missing,
+        "versions": dict(facts.versions),
+        "seconds": round(sum(facts.seconds.values()), 2),
+        "date": str(facts.date),
+        "about": {str(key): str(text) for key, text in facts.about.items()},
+        "source": str(facts.source.get("kind") or ""),
         "signature": None,
-        "policy_sha256": facts["policy_sha256"],
-        "release_sha256": facts["release_sha256"],
-        "second_sha256": told.get("second_sha256"),
-    }  # fmt: skip
+        "policy_sha256": facts.policy_sha256,
+        "release_sha256": facts.release_sha256,
+        "second_sha256": facts.mechanism.second_sha256,
+    }

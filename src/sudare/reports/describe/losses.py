@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sudare.releases.certificate import Certificate
 from sudare.reports.describe.disclosure_control import Crowd
 
 SUMS = ("discernibility", "uncertainty")
@@ -18,14 +19,14 @@ OF_THE_RELEASE = ("average_class_size",)
 """Measures that anybody can work out from the release."""
 
 
-def told_losses(certificate: Mapping[str, Any], crowd: Crowd) -> dict[str, Any]:
+def told_losses(certificate: Certificate, crowd: Crowd) -> dict[str, Any]:
     """Return the losses of a release, by column too, and what became of the items of its sets."""
-    few = 0 < int(certificate["suppressed"]) < crowd.least
-    by_column = certificate["loss_by_column"]
+    few = 0 < int(certificate.suppressed) < crowd.least
+    by_column = certificate.loss_by_column
     return {
-        "loss": _told(certificate["loss"], crowd, few),
+        "loss": _told(certificate.loss, crowd, few),
         "loss_by_column": {name: _told(figures, crowd, few) for name, figures in by_column.items()},
-        "item_sets": {name: told_items(figures, crowd, few) for name, figures in certificate["item_sets"].items()},
+        "item_sets": {name: told_items(figures, crowd, few) for name, figures in certificate.item_sets.items()},
     }
 
 
