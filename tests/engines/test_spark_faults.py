@@ -185,9 +185,9 @@ STOPPED = """
 import faulthandler, sys, time
 from pathlib import Path
 from sudare.cli import main
-from sudare.making import spread
+from sudare.pipeline.spark import cluster
 
-class Slow(spread._Making):
+class Slow(cluster._Making):
     def __call__(self, parcels):
         for parcel in super().__call__(parcels):
             Path(MARKER).touch()
@@ -196,7 +196,7 @@ class Slow(spread._Making):
 
 MARKER = sys.argv.pop(1)
 faulthandler.dump_traceback_later(100)  # where it hangs, if it does
-spread._Making = Slow
+cluster._Making = Slow
 main()
 """
 

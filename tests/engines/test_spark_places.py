@@ -254,9 +254,9 @@ warnings.simplefilter("ignore")
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 import sudare
-from sudare.making import proving, spread
+from sudare.pipeline.spark import cluster, distributed_audit
 
-spread.SHARD, spread.BUNDLE, proving.BUCKET = 200, 250, 300
+cluster.SHARD, cluster.BUNDLE, distributed_audit.BUCKET = 200, 250, 300
 session = SparkSession.builder.remote("local[2]").getOrCreate()
 assert ".connect." in type(session).__module__
 frame = session.createDataFrame(pq.read_table("people.parquet"))
