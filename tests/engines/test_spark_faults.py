@@ -298,7 +298,7 @@ def test_what_java_logs_shows_no_cell(folder, tmp_path_factory):
     code = f"""
 import sys, warnings
 from pyspark.sql import SparkSession
-from sudare.engines.spark_sessions import find_session
+from sudare.engines.spark.sessions import find_session
 session = find_session("local[2]")
 frame = session.createDataFrame([("17",), ("{SECRET}",)], "word string")
 frame.selectExpr("CAST(word AS INT) AS age", "word AS sex").createOrReplaceTempView("casting")

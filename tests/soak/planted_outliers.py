@@ -99,4 +99,4 @@ def _still(page: str) -> str:
     """Return a page without what differs between any two runs: digests, dates and seconds."""
     page = re.sub(r"[0-9a-f]{64}|[0-9a-f]{12,}", "#", page)
     page = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z?", "@", page)
-    return re.sub(r"\d+\.\d+ s\b|\d+(\.\d+)? seconds", "@", page)
+    return re.sub(r"[\d,]+\.\d+ s\b|[\d,]+(\.\d+)? seconds", "@", page)
