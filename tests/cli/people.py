@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -99,7 +100,8 @@ class Place:
 
     def check_said(self, said: str) -> None:
         """Fail if a message tells something of a person, or more than a message should."""
-        assert not [secret for secret in self.secrets if secret in said]
+        by_chance = re.sub(r'[0-9a-f]{64}|"seconds": \{[^}]*\}', "", said)  # digests and times may hold any digits
+        assert not [secret for secret in self.secrets if secret in by_chance]
         assert "Traceback" not in said
         assert "unforeseen" not in said, said
 
