@@ -136,7 +136,7 @@ def anonymize(
         method: the method to use instead of the policy's.
         seed: makes the shuffling repeatable. It is for tests only.
         memory: how much memory to use, in bytes or as "4GiB". Larger arrays are kept in files during the run.
-        progress: a function that is told how far the work is.
+        progress: a function that receives the progress of the work.
         engine: "spark" to work on Spark. `data` is then Parquet or a table of Spark, and `out` is a folder of Parquet
             files or a table of Spark. A Spark DataFrame needs no `engine`.
         master: where Spark is, if there is no session yet.
@@ -224,7 +224,7 @@ def explore(
         loss: which loss to minimize. Without it, the one of the policy's method, or "arx".
         best: how many levels to list.
         time_limit: the number of seconds after which the search stops. The answer may then be incomplete, and says so.
-        progress: a function that is told how far the work is.
+        progress: a function that receives the progress of the work.
     """
     from sudare.methods.lattice.exploration import explore as look
 
@@ -257,7 +257,7 @@ def calibrate(
             `prior` of columns that alpha-gamma limits, and an `order` or a hierarchy of all others.
         data: the table, as in `anonymize`.
         records: how many records there will be, if there is no data.
-        progress: a function that is told how far the work is.
+        progress: a function that receives the progress of the work.
     """
     from sudare.pipeline.calibration_run import calibrate as weigh
 
@@ -295,7 +295,7 @@ def compare(
         queries: how many random counts to ask for.
         seed: draws the queries, the folds, and what methods draw.
         time_limit: the number of seconds after which no further way begins.
-        progress: a function that is told how far the work is.
+        progress: a function that receives the progress of the work.
     """
     from sudare.comparisons.run import compare_of
 
@@ -332,7 +332,7 @@ def risk(
         most_columns: the largest combination of columns to look at.
         model: whether to infer by a classifier, too. This needs scikit-learn.
         seed: draws whom to attack, if there are many.
-        progress: a function that is told how far the work is.
+        progress: a function that receives the progress of the work.
     """
     from sudare.risks.run import risk_of
 
@@ -365,7 +365,7 @@ def audit(
         method: the method that made the release, if it is not the policy's.
         other_policy: whether the release may have a certificate of another policy. Otherwise that is a failure.
         signed_by: public keys. One of them must have signed the certificate.
-        progress: a function that is told how far the work is.
+        progress: a function that receives the progress of the work.
         engine: "spark" if the release is a folder of Parquet files or a table of Spark. A DataFrame needs no `engine`.
         master: where Spark is, if there is no session yet.
     """
@@ -414,7 +414,7 @@ def estimate(
         eps: when the estimator "bayes" stops.
         level: how surely the intervals hold the true count.
         policy: the policy of the release. With it, labels of hierarchies are spread over their leaves.
-        progress: a function that is told how far the work is.
+        progress: a function that receives the progress of the work.
     """
     from sudare.estimates import (
         answer,
@@ -453,7 +453,7 @@ def report(
         policy: the policy: a path, a mapping, or the result of `load_policy`.
         out: where to write the page.
         signed_by: public keys. The page says whether one of them signed the certificate.
-        progress: a function that is told how far the work is.
+        progress: a function that receives the progress of the work.
     """
     from sudare.pipeline.audit_run import public_keys, signature_of
     from sudare.reports.build import report_of

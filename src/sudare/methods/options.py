@@ -5,6 +5,7 @@ pydantic checks values, strictly: true is no number, and text is not read as one
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -30,13 +31,13 @@ LONGEST = 10**9
 
 
 @dataclass(frozen=True)
-class Kind:
+class Kind(ABC):
     """A kind of value: ``type`` is what pydantic checks, and its text is what messages say."""
 
     @property
+    @abstractmethod
     def type(self) -> Any:
         """The values that are allowed, as a type."""
-        raise NotImplementedError
 
     def __contains__(self, value: object) -> bool:
         try:

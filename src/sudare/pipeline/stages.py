@@ -24,10 +24,15 @@ def note_spellings(request: Request, figures: Figures, table: Table) -> Figures:
     return figures
 
 
-def certify(request: Request, figures: Figures, report: AuditReport, where: str, hint: str) -> Certificate:
-    """Return the certificate of what was written, or raise if the audit failed or records are missing."""
+def check_proof(report: AuditReport, figures: Figures, where: str, hint: str) -> None:
+    """Raise if the audit failed, or if it found another number of records than were released."""
     report.raise_if_failed()
     if report.rows != figures.rows_out:
         what = f"gave {report.rows} records where {figures.rows_out} were expected."
         raise DataError(Problem(where, what, hint))
+
+
+def certify(request: Request, figures: Figures, report: AuditReport, where: str, hint: str) -> Certificate:
+    """Return the certificate of what was written, or raise if the audit failed or records are missing."""
+    check_proof(report, figures, where, hint)
     return request.certificate(figures, report)

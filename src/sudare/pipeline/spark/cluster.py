@@ -69,7 +69,7 @@ from sudare.pipeline.spark.shards import (
     make_book,
     merged_words,
 )
-from sudare.pipeline.stages import note_spellings, protect_rare_values
+from sudare.pipeline.stages import check_proof, note_spellings, protect_rare_values
 from sudare.pipeline.support import check_spark
 from sudare.releases import class_labels, write_batches
 from sudare.releases.release_figures import (
@@ -132,10 +132,8 @@ def make_on_spark(request: Request) -> Result:
                 spark, written, target.where, policy, told=ToldOf(method=str(request.method["name"])),
                 mechanism=figures.mechanism.to_dict(), say=lambda step: request.listener(step, 0, 0),
             )  # fmt: skip
-            proven.report.raise_if_failed()
-            if proven.report.rows != figures.rows_out:
-                what = f"gave {proven.report.rows} records where {figures.rows_out} were expected."
-                raise DataError(Problem(target.where, what, "does the source give other rows each time it is read?"))
+            hint = "does the source give other rows each time it is read?"
+            check_proof(proven.report, figures, target.where, hint)
         if isinstance(decision, Classes):
             apart = sum(head.classes for head in heads)
             if decision.wanted.subjects == "per-class" and apart != proven.classes:
