@@ -42,7 +42,7 @@ main()
 WITHOUT = """
 from importlib import import_module
 from sudare.audits.uniqueness import Found
-import_module("sudare.audits.proof").look = lambda *given: Found()
+import_module("sudare.audits.run").look = lambda *given: Found()
 """
 
 

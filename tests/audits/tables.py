@@ -15,7 +15,7 @@ from sudare.audits import (
     Guarantee,
     audit_release,
 )
-from sudare.audits.certificates import (
+from sudare.audits.certificate_checks import (
     MISSING,
     NO_LOSS,
     ORDERS,
@@ -24,13 +24,13 @@ from sudare.audits.certificates import (
     STAGES,
 )
 from sudare.audits.class_tables import build_classes
-from sudare.audits.columns_read import open_release
 from sudare.audits.losses import (
     Losses,
     Records,
     losses,
 )
-from sudare.audits.proof import database
+from sudare.audits.opened_release import open_release
+from sudare.audits.run import database
 from sudare.policy import Policy
 
 

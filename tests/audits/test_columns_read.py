@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sudare.audits import audit_release
-from sudare.audits.columns_read import open_release
+from sudare.audits.opened_release import open_release
 from sudare.core.errors import DataError
 from sudare.policy import Policy
 

@@ -11,7 +11,7 @@ import pytest
 
 import sudare
 from sudare.audits import audit_release
-from sudare.audits.draws import Shown, doubts
+from sudare.audits.dummy_draws import Shown, doubts
 from sudare.policy import Policy
 
 from .tables import paper, write

@@ -9,21 +9,21 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.audits.certificate_read import Told
-from sudare.audits.distributed import (
+from sudare.audits.auditor_input import Told
+from sudare.audits.cell_counts import (
+    Axis,
+    Single,
+    added,
+)
+from sudare.audits.date_axis import place_of
+from sudare.audits.distributed_run import (
     Counting,
     Layout,
     merged,
     prove_bucket,
 )
-from sudare.audits.levels import heights, level_of
 from sudare.audits.losses import Records, losses
-from sudare.audits.places import place_of
-from sudare.audits.shown import (
-    Axis,
-    Single,
-    added,
-)
+from sudare.audits.rule_levels import heights, level_of
 from sudare.policy import HierarchySpec, Policy
 
 from .tables import lost, write

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sudare.audits import audit_release
-from sudare.audits.columns_read import open_release
-from sudare.audits.sources import Release
+from sudare.audits.opened_release import open_release
+from sudare.audits.release_columns import Release
 from sudare.core.errors import DataError
 
 from .tables import classes, policy

@@ -18,8 +18,8 @@ from sudare.audits import (
 )
 from sudare.audits import uniqueness as counting
 from sudare.audits.class_tables import build_classes
-from sudare.audits.columns_read import open_release
-from sudare.audits.sources import Release
+from sudare.audits.opened_release import open_release
+from sudare.audits.release_columns import Release
 from sudare.core.errors import DataError
 from sudare.policy import Policy
 

@@ -20,7 +20,7 @@ from sudare.comparisons import (
     show,
 )
 from sudare.comparisons.comparison import with_frontier
-from sudare.comparisons.costs import measured
+from sudare.comparisons.run_costs import measured
 from sudare.core.errors import ParameterError, UnsupportedError
 from sudare.models import KAnonymity, Requirements
 from sudare.table import Table, encode_column

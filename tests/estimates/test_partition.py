@@ -23,7 +23,7 @@ from sudare.estimates.partition import (
     labels_of,
     parted,
 )
-from sudare.releases.cell_ends import period
+from sudare.releases.cell_values import period
 
 
 def column(values, kind=None):

@@ -17,7 +17,7 @@ import sudare
 from soak import minimality
 from sudare.core.errors import PolicyError, UnsupportedError
 from sudare.methods import METHODS
-from sudare.methods.topdown.blind import Blindness, allowed
+from sudare.methods.topdown.blind_splits import Blindness, allowed
 from sudare.methods.topdown.shortfall import (
     NEVER,
     Shortfall,

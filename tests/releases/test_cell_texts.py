@@ -19,8 +19,8 @@ from sudare.releases import (
     Interval,
     parse_cell,
 )
-from sudare.releases.cell_texts import value_texts
 from sudare.releases.cells import cell_labels
+from sudare.releases.value_texts import value_texts
 from sudare.table import Partition, Table, encode_column, generalize
 
 

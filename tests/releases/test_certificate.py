@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.audits.certificates import MISSING, ORDERS
+from sudare.audits.certificate_checks import MISSING, ORDERS
 from sudare.metrics import METRICS
 
 ROWS = [(f"Qname{i}", f"P{i // 2:04}", 20 + i * 7 % 41, f"qjob{i % 3}", f"xill{i % 4}", f"vnote{i}") for i in range(60)]

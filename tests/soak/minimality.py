@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 
 from sudare.methods import METHODS
-from sudare.methods.topdown import blind
+from sudare.methods.topdown import blind_splits
 from sudare.pipeline.request import requirements_of
 from sudare.policy import Policy
 from sudare.releases import Layout, render
@@ -199,7 +199,7 @@ def outcomes(decide: Any, slack: Fraction | None) -> Iterator[tuple[Partition, F
                 chances.append(Fraction(1 - Fraction(each) if tossed[-1] else Fraction(each)))  # noqa: B023
             return np.array(tossed[len(tossed) - len(clusters) :], dtype=np.bool_)
 
-        with mock.patch.object(blind, "allowed", toss):
+        with mock.patch.object(blind_splits, "allowed", toss):
             partition = decide()
         # every coin beyond the given ones fell against a split; each of them may fall the other way
         waiting += [(*tossed[:place], True) for place in range(len(fallen), len(tossed))]

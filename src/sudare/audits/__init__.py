@@ -4,14 +4,14 @@ It shares no code with methods, models or renderers. The definitions are written
 that a mistake made once is not made twice; and it fails closed: what cannot be shown to hold does not hold.
 """
 
-from sudare.audits.certificate_read import Told
-from sudare.audits.folders import check_folder
-from sudare.audits.proof import audit_release
-from sudare.audits.sources import Alone, Elsewhere
-from sudare.audits.verdict import (
+from sudare.audits.audit_report import (
     AuditReport,
     AuditWarning,
     Guarantee,
 )
+from sudare.audits.auditor_input import Told
+from sudare.audits.folders import check_folder
+from sudare.audits.release_columns import Alone, Elsewhere
+from sudare.audits.run import audit_release
 
 __all__ = ["Alone", "AuditReport", "AuditWarning", "Elsewhere", "Guarantee", "Told", "audit_release", "check_folder"]

@@ -30,7 +30,7 @@ from sudare.audits.cells import (
     value,
 )
 from sudare.audits.equivalence_classes import Classes
-from sudare.audits.sources import Release
+from sudare.audits.release_columns import Release
 from sudare.audits.spellings import merge_labels
 from sudare.core.errors import DataError, Problem
 from sudare.policy import ColumnSpec, Policy

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from sudare.audits.audit_report import Guarantee
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.hierarchy import read_tree
 from sudare.audits.spellings import (
@@ -17,7 +18,6 @@ from sudare.audits.spellings import (
     in_order,
     merges,
 )
-from sudare.audits.verdict import Guarantee
 from sudare.core.errors import DataError, Problem
 from sudare.policy import TOLERANCE, TClosenessSpec
 

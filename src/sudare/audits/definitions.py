@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from sudare.audits.audit_report import Guarantee
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.spellings import (
     check_once,
     merges,
     same_words,
 )
-from sudare.audits.verdict import Guarantee
 from sudare.policy import (
     TOLERANCE,
     AlphaKAnonymitySpec,

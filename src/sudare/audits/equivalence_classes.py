@@ -16,13 +16,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sudare.audits.certificates import Sizes
-from sudare.audits.shown import (
+from sudare.audits.cell_counts import (
     Shown,
     item_sets,
     nodes,
     single_cells,
 )
+from sudare.audits.certificate_checks import Sizes
 from sudare.audits.spellings import same_words
 from sudare.core.errors import DataError, Problem
 from sudare.policy import KAnonymitySpec, Policy

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sudare.audits.parquet_bytes import check_parquet
 from sudare.audits.payload import PayloadError
-from sudare.audits.sources import readable
+from sudare.audits.release_columns import readable
 from sudare.core.errors import DataError, Problem
 
 _PARTITION = re.compile(r"[^=]+=[^=]*")

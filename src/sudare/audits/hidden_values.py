@@ -14,24 +14,24 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sudare.audits.audit_report import Guarantee
 from sudare.audits.cells import (
     DEFAULT_SEPARATOR,
     is_list,
     value,
 )
-from sudare.audits.draws import (
+from sudare.audits.dummy_draws import (
     Order,
     Shown,
     doubts,
     order_of,
 )
-from sudare.audits.sources import Release
+from sudare.audits.release_columns import Release
 from sudare.audits.spellings import (
     merge_labels,
     merges,
     same_texts,
 )
-from sudare.audits.verdict import Guarantee
 from sudare.core.errors import DataError, Problem
 from sudare.policy import ColumnSpec, LDiversitySpec, Policy
 

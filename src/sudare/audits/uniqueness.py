@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Protocol
 
+from sudare.audits.audit_report import AuditWarning, Guarantee
 from sudare.audits.cells import (
     Cell,
     comparable,
@@ -30,8 +31,7 @@ from sudare.audits.cells import (
     value,
 )
 from sudare.audits.equivalence_classes import Classes
-from sudare.audits.sources import Alone, Release
-from sudare.audits.verdict import AuditWarning, Guarantee
+from sudare.audits.release_columns import Alone, Release
 from sudare.audits.warnings import (
     about_columns,
     about_combinations,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sudare.audits.verdict import AuditWarning
+from sudare.audits.audit_report import AuditWarning
 
 RELEASED, INSENSITIVE, COLUMN, NEARLY, COMBINATION, ALIKE, RARE = (
     "unique-released", "unique-insensitive", "unique-column", "nearly-unique-column", "unique-combination",

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from sudare.comparisons.configurations import Way
-from sudare.comparisons.costs import measured
 from sudare.comparisons.hidden_estimates import (
     CannotEstimateError,
     Shown,
@@ -19,6 +18,7 @@ from sudare.comparisons.hidden_estimates import (
     from_groups,
 )
 from sudare.comparisons.queries import Query, estimates
+from sudare.comparisons.run_costs import measured
 from sudare.core.errors import SudareError
 from sudare.models import AlphaGamma, PkAnonymity, Requirements
 from sudare.releases.release_figures import measure

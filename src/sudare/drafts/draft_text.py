@@ -12,7 +12,7 @@ import yaml
 from sudare.core.errors import DataError, Problem
 from sudare.drafts.facts import Facts, look_at_all
 from sudare.drafts.guesses import Guess, guess_roles
-from sudare.drafts.headers import check_header
+from sudare.drafts.header_row import check_header
 from sudare.policy import SourceSpec
 
 K = 5

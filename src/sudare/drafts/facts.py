@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import DataError
+from sudare.drafts.name_vocabulary import MISSING
 from sudare.drafts.patterns import (
     find_separator,
     is_free_text,
@@ -24,7 +25,6 @@ from sudare.drafts.patterns import (
 )
 from sudare.drafts.rarity import Rarity, rarity_of
 from sudare.drafts.recurrence import FEWEST_VALUES, come_back
-from sudare.drafts.words import MISSING
 from sudare.table.encode import numbers
 
 Shape = Literal["text", "number", "date", "items", "other"]

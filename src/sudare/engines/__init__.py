@@ -1,5 +1,12 @@
 """Engines: where rows live. Files and tables in Python, and tables of databases."""
 
+from sudare.engines.addresses import (
+    Place,
+    Remote,
+    find_place,
+    find_remote,
+    shown_place,
+)
 from sudare.engines.batches import Source, open_file, open_table
 from sudare.engines.certificate_text import parse_certificate, read_certificate
 from sudare.engines.data_files import (
@@ -16,7 +23,6 @@ from sudare.engines.database.sql_tables import (
     open_database,
 )
 from sudare.engines.frames import adopt
-from sudare.engines.places import Place, Remote, find_place, find_remote, shown_place
 from sudare.engines.spark.spark import is_spark
 from sudare.engines.text_files import TextForm
 

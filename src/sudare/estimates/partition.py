@@ -22,7 +22,11 @@ from sudare.estimates.question import (
     Range,
 )
 from sudare.releases import plain_type
-from sudare.releases.cell_ends import EPOCH, number_in, period
+from sudare.releases.cell_values import (
+    EPOCH,
+    number_in,
+    period,
+)
 from sudare.releases.cells import distinct
 
 Ints = NDArray[np.int64]

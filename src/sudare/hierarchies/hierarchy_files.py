@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from sudare.core.errors import HierarchyError, Problem
-from sudare.core.limits import (
+from sudare.core.input_limits import (
     MIB,
     Bounded,
     BoundsError,

@@ -16,7 +16,7 @@ from sudare.metrics.loss import (
     relative_uncertainty,
     uncertainty,
 )
-from sudare.metrics.published_loss import as_released
+from sudare.metrics.released_loss import as_released
 
 __all__ = [
     "METRICS",

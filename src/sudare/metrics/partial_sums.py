@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.metrics.loss import Loss, heights, leaves_lost, own_bits, widest, widths
-from sudare.metrics.published_loss import Extent, extent_of
+from sudare.metrics.released_loss import Extent, extent_of
 from sudare.table import Column, Cover, Generalized, ItemSets, SetCover
 
 Ints = NDArray[np.int64]

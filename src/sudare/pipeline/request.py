@@ -176,7 +176,9 @@ class Request:
 
 
 def _minimality(request: Request) -> list[ReleaseWarning]:
-    """Warn if knowing the method may reveal more than the classes show (see :mod:`sudare.methods.topdown.blind`)."""
+    """Warn if knowing the method may reveal more than the classes show (see
+    :mod:`sudare.methods.topdown.blind_splits`).
+    """
     columns = request.requirements.columns
     if not request.makes_classes or not columns or request.method.get("sensitive") == "blind":
         return []

@@ -21,7 +21,7 @@ from sudare.audits import (
     audit_release,
 )
 from sudare.engines import Database, Place
-from sudare.engines.database.singles import rare_in, single_in
+from sudare.engines.database.unique_records import rare_in, single_in
 from sudare.policy import Policy
 from sudare.releases import (
     Rows,

@@ -13,7 +13,7 @@ import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
 from sudare.core.errors import PolicyError, Problem
-from sudare.core.limits import (
+from sudare.core.input_limits import (
     MIB,
     Bounded,
     BoundsError,

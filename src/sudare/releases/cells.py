@@ -30,15 +30,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.releases.cell_ends import is_written_number
-from sudare.releases.cell_texts import (
+from sudare.releases.cell_values import is_written_number
+from sudare.releases.formulas import SIGNS, plain
+from sudare.releases.value_texts import (
     Ints,
     joined_runs,
     put_together,
     quoted,
     value_texts,
 )
-from sudare.releases.formulas import SIGNS, plain
 from sudare.table import Column, Cover
 
 _SPECIAL = re.compile(rf"""^$|^\s|\s$|^[\[{{"]|^\*$|^'+[{SIGNS}]""")

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import UnsupportedError
-from sudare.releases.cell_texts import (
+from sudare.releases.cells import dictionary, first_of_each
+from sudare.releases.spans import Span
+from sudare.releases.value_texts import (
     Ints,
     inside_runs,
     joined_runs,
     put_together,
 )
-from sudare.releases.cells import dictionary, first_of_each
-from sudare.releases.spans import Span
 from sudare.table import ItemSets, SetCover
 
 

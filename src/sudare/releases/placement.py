@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare.core.errors import AuditFailedError, Problem, SudareError, TargetError
-from sudare.core.limits import certificate_text
+from sudare.core.input_limits import certificate_text
 from sudare.engines import read_certificate
 from sudare.releases.certificate_parts import Mechanism
 

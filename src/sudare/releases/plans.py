@@ -23,7 +23,7 @@ from sudare.core.errors import (
     SudareError,
     TargetError,
 )
-from sudare.core.limits import (
+from sudare.core.input_limits import (
     MIB,
     UnreadableError,
     content,

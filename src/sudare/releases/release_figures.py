@@ -43,7 +43,7 @@ def merged_spellings(table: Table) -> dict[str, int]:
 def measure(given: Generalized) -> Figures:
     """Measure every published loss in total, and per quasi-identifier where the metric has such figures.
 
-    They are shares of what the release shows (see :mod:`sudare.metrics.published_loss`).
+    They are shares of what the release shows (see :mod:`sudare.metrics.released_loss`).
     """
     shown = as_released(given)
     return _figures(

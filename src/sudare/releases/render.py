@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from sudare.core.randomness import BLOCK as WORDS
 from sudare.core.randomness import Entropy
-from sudare.releases.cell_texts import too_long
 from sudare.releases.cells import Intervals, cell_labels
 from sudare.releases.item_set_cells import (
     Lists,
@@ -26,6 +25,7 @@ from sudare.releases.spans import (
     spans_by_class,
 )
 from sudare.releases.unchanged_columns import carried_columns
+from sudare.releases.value_texts import too_long
 from sudare.table import Column, Cover, Generalized, ItemSets, Partition, SetCover, Table, published_classes
 
 BLOCK = 1 << 20

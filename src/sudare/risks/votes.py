@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sudare.releases.cell_texts import value_texts
+from sudare.releases.value_texts import value_texts
 from sudare.risks.inference import Votes
 from sudare.risks.released_codes import TEXT, codes_in
 from sudare.table import Column, encode_items

@@ -50,7 +50,7 @@ def count_holders(table: Table, name: str, least: int, order: Ints | None = None
         for part in chunks(len(column.codes)):
             counts += np.bincount(column.codes[part], minlength=column.size)
         return Counts(counts, counts)
-    from sudare.kernels.people import count_once, count_people
+    from sudare.kernels.people_counts import count_once, count_people
 
     assert table.subject is not None
     held, alone = np.zeros(column.size, np.int64), np.zeros(column.size, np.int64)

@@ -16,8 +16,8 @@ from sudare.core.errors import (
     SudareError,
     TargetError,
 )
+from sudare.engines.addresses import Place
 from sudare.engines.database.dialects import DUCKDB, quoted
-from sudare.engines.places import Place
 
 _CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 

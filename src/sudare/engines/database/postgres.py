@@ -19,8 +19,8 @@ from sudare.core.errors import (
     SudareError,
     TargetError,
 )
+from sudare.engines.addresses import Place, shown_address
 from sudare.engines.database.dialects import POSTGRES
-from sudare.engines.places import Place, shown_address
 
 _STATES = {
     "42P01": (DataError, "there is no such table.", ""),

@@ -35,11 +35,11 @@ from sudare.core.errors import (
     Problem,
     TargetError,
 )
+from sudare.engines.addresses import Place
 from sudare.engines.batches import ROWS, Source
 from sudare.engines.certificate_text import parse_certificate, read_certificate
 from sudare.engines.database.database_randomness import with_chance
 from sudare.engines.database.dialects import Dialect, quoted
-from sudare.engines.places import Place
 from sudare.engines.plain_types import plain_batch, plain_schema
 
 CERTIFICATE = "_sudare"

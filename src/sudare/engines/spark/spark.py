@@ -42,9 +42,13 @@ from sudare.core.errors import (
     Problem,
     UnsupportedError,
 )
+from sudare.engines.addresses import (
+    Place,
+    find_place,
+    find_remote,
+)
 from sudare.engines.data_files import check_names
 from sudare.engines.database.sql_tables import Tally
-from sudare.engines.places import Place, find_place, find_remote
 from sudare.engines.spark.sessions import PATIENCE, find_session
 from sudare.engines.spark.spark_errors import shielded, speaking
 

@@ -7,7 +7,7 @@ Steps
        largest child of the lowest node over the cluster is cut off.
     3. The first cut both sides of which keep every requirement is made; without one the cluster is a class.
     With ``sensitive: blind`` a cut is made where both sides keep them whoever has which sensitive value; see
-    :mod:`sudare.methods.topdown.blind`.
+    :mod:`sudare.methods.topdown.blind_splits`.
 
 Cost
     Each level reads every open row once per attribute; there are about log2(n / k) levels.
@@ -47,14 +47,14 @@ def mondrian(
     """Cut the table at medians of its widest attributes (see the module's description).
 
     ``polish`` moves records between the classes afterwards (see :mod:`sudare.methods.clustering.polish`).
-    ``sensitive`` and ``slack`` are whether sensitive values are looked at (see :mod:`sudare.methods.topdown.blind`).
-    ``seed`` is for tests of that; nothing else is drawn.
+    ``sensitive`` and ``slack`` are whether sensitive values are looked at (see
+    :mod:`sudare.methods.topdown.blind_splits`). ``seed`` is for tests of that; nothing else is drawn.
     """
     from sudare.kernels.topdown.splits import MEDIAN
 
     job = None
     if sensitive == "blind":
-        from sudare.methods.topdown.blind import blind_job
+        from sudare.methods.topdown.blind_splits import blind_job
 
         refuse_item_sets(table)
         job = blind_job(slack, seed)

@@ -26,7 +26,7 @@ Steps
        the items that all of them hold.
     9. With ``polish``, records move between classes while that loses less; see :mod:`sudare.methods.clustering.polish`.
     10. With ``sensitive: blind``, clusters are split where that is safe whoever has which sensitive value, and nobody
-        is left out; see :mod:`sudare.methods.topdown.blind`.
+        is left out; see :mod:`sudare.methods.topdown.blind_splits`.
     11. A set that no limit but k^m-anonymity concerns takes no part in this; see
         :mod:`sudare.methods.lattice.apriori_items`.
 
@@ -83,7 +83,7 @@ def top_down(
     ``split`` is how a cluster chooses among its splits, ``order`` whether clusters choose for themselves, ``items``,
     ``remainder`` and ``beta`` how item sets are split. ``polish`` moves records between the classes afterwards (see
     :mod:`sudare.methods.clustering.polish`). ``sensitive`` and ``slack`` are whether sensitive values are looked at
-    (see :mod:`sudare.methods.topdown.blind`). ``seed`` is for tests of that; nothing else is drawn.
+    (see :mod:`sudare.methods.topdown.blind_splits`). ``seed`` is for tests of that; nothing else is drawn.
     """
     from sudare.kernels.lattice.item_combinations import count_items
     from sudare.kernels.topdown.splits import LEAST_LOSS, WIDEST
@@ -95,7 +95,7 @@ def top_down(
     plain = order == "per-cluster" and len(free) == len(table.sets)
     for_groups, job = requirements.for_groups(free), None if plain else job_with(chosen)
     if sensitive == "blind":
-        from sudare.methods.topdown.blind import blind_job, check_blind
+        from sudare.methods.topdown.blind_splits import blind_job, check_blind
 
         check_blind(not plain)
         for_groups, job = Requirements(for_groups.models), blind_job(slack, seed)

@@ -18,7 +18,7 @@ from sudare.audits import (
     audit_release,
 )
 from sudare.audits.class_tables import Whole
-from sudare.audits.distributed import (
+from sudare.audits.distributed_run import (
     OF_THE_WHOLE,
     Bucket,
     Counting,
@@ -31,8 +31,8 @@ from sudare.audits.distributed import (
     sizes_of,
     whole_of,
 )
-from sudare.audits.proof import in_its_own_way
-from sudare.audits.sources import Release
+from sudare.audits.release_columns import Release
+from sudare.audits.run import in_its_own_way
 from sudare.audits.uniqueness import Found as Unique
 from sudare.audits.uniqueness import look, parted
 from sudare.core.errors import UnsupportedError
@@ -41,7 +41,7 @@ from sudare.engines.spark.spark import (
     Spark,
     keys_for,
 )
-from sudare.engines.spark.spark_singles import rare_on, single_on
+from sudare.engines.spark.spark_unique_records import rare_on, single_on
 from sudare.methods import method_of
 from sudare.policy import Policy
 

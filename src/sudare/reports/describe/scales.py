@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.releases.cell_texts import value_texts
+from sudare.releases.value_texts import value_texts
 from sudare.reports.describe.category_ranks import ranked
 from sudare.reports.describe.chart_axes import (
     Axis,

@@ -39,6 +39,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from sudare.audits.audit_report import Guarantee
 from sudare.audits.cells import is_list
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.hidden_values import as_text
@@ -50,10 +51,9 @@ from sudare.audits.mechanism import (
     needs_own_priors,
     read_mechanism,
 )
-from sudare.audits.sources import Release
+from sudare.audits.release_columns import Release
 from sudare.audits.spellings import merges, same_texts
 from sudare.audits.transitions import least_ratio
-from sudare.audits.verdict import Guarantee
 from sudare.core.errors import DataError, Problem
 from sudare.policy import TOLERANCE, ColumnSpec, Policy
 

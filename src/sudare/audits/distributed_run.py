@@ -22,18 +22,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from sudare.audits.audit_report import AuditReport, Guarantee
+from sudare.audits.auditor_input import Told
+from sudare.audits.cell_counts import Shown, added
 from sudare.audits.cells import comparable, value
-from sudare.audits.certificate_read import Told
-from sudare.audits.certificates import Found, Sizes
+from sudare.audits.certificate_checks import Found, Sizes
 from sudare.audits.class_tables import Whole, build_classes
-from sudare.audits.columns_read import (
-    open_release,
-    read_by_promises,
-    unreadable_columns,
-)
-from sudare.audits.conclusion import conclude
 from sudare.audits.definitions import subjects_apart
-from sudare.audits.draws import doubts, order_of
+from sudare.audits.dummy_draws import doubts, order_of
+from sudare.audits.final_report import conclude
 from sudare.audits.hidden_values import (
     SETS,
     Sets,
@@ -41,7 +38,19 @@ from sudare.audits.hidden_values import (
     read_sets,
     told_of,
 )
-from sudare.audits.proof import (
+from sudare.audits.opened_release import (
+    open_release,
+    read_by_promises,
+    unreadable_columns,
+)
+from sudare.audits.release_columns import (
+    Elsewhere,
+    Release,
+    Sums,
+    digest_of,
+    sums_of_lines,
+)
+from sudare.audits.run import (
     DEFINITIONS,
     asked_of_sets,
     audit_release,
@@ -49,17 +58,8 @@ from sudare.audits.proof import (
     database,
     no_values_in_errors,
 )
-from sudare.audits.shown import Shown, added
-from sudare.audits.sources import (
-    Elsewhere,
-    Release,
-    Sums,
-    digest_of,
-    sums_of_lines,
-)
 from sudare.audits.spellings import same_texts
 from sudare.audits.uniqueness import Found as Unique
-from sudare.audits.verdict import AuditReport, Guarantee
 from sudare.core.errors import DataError, Problem
 from sudare.policy import Policy
 

@@ -28,12 +28,14 @@ from sudare.audits.agreement import (
     plain,
     same,
 )
-from sudare.audits.certificate_read import (
+from sudare.audits.audit_report import AuditWarning, Guarantee
+from sudare.audits.auditor_input import (
     APART,
     DRAWN,
     SETS,
     Told,
 )
+from sudare.audits.cell_counts import Shown
 from sudare.audits.losses import (
     HALF,
     MEANS,
@@ -42,14 +44,12 @@ from sudare.audits.losses import (
     Records,
     losses,
 )
-from sudare.audits.shown import Shown
 from sudare.audits.signatures import (
     TIME,
     Signature,
     look_at,
 )
 from sudare.audits.spellings import merges
-from sudare.audits.verdict import AuditWarning, Guarantee
 from sudare.audits.warnings import COUNTED
 from sudare.core.errors import Problem
 from sudare.policy import TOLERANCE, Policy

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sudare.audits.canonical_text import Layout
+from sudare.audits.file_checks import SecondLook
 from sudare.audits.parquet_bytes import check_parquet
 from sudare.audits.payload import check_arrow
-from sudare.audits.second_look import SecondLook
-from sudare.audits.sources import (
+from sudare.audits.release_columns import (
     Elsewhere,
     Release,
     readable,

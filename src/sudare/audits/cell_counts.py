@@ -24,8 +24,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.audits.levels import level_of
-from sudare.audits.places import TEMPORAL, place_of
+from sudare.audits.date_axis import TEMPORAL, place_of
+from sudare.audits.rule_levels import level_of
 from sudare.policy import ColumnSpec, HierarchySpec
 
 OTHER = "other"
@@ -117,7 +117,7 @@ class Single:
 class Nodes:
     """A column with a hierarchy: the records that show each label, None for missing.
 
-    Where a rule makes the hierarchy, they are counted by level (:mod:`sudare.audits.levels`).
+    Where a rule makes the hierarchy, they are counted by level (:mod:`sudare.audits.rule_levels`).
     """
 
     labels: Counter[str | None] = field(default_factory=Counter)

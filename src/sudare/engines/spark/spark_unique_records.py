@@ -1,11 +1,13 @@
-"""Records that are alone, counted on Spark as :mod:`sudare.engines.database.singles` counts them in a database."""
+"""Records that are alone, counted on Spark as :mod:`sudare.engines.database.unique_records` counts them in a
+database.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sudare.engines.database.singles import (
+from sudare.engines.database.unique_records import (
     Names,
     Single,
     marks,

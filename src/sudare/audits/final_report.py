@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from sudare.audits.certificate_read import Told
-from sudare.audits.certificates import Found, compare
-from sudare.audits.verdict import AuditReport
+from sudare.audits.audit_report import AuditReport
+from sudare.audits.auditor_input import Told
+from sudare.audits.certificate_checks import Found, compare
 from sudare.core.errors import Problem
 from sudare.policy import Policy
 

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sudare.drafts import words
+from sudare.drafts import name_vocabulary
 
 # Words in camelCase and in capitals, then runs of any other script.
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
@@ -53,30 +53,34 @@ def read_name(name: str) -> NameSays:
     parts = split_words(name)
     spoken = _spoken(parts)
     pieces = [piece for part in parts for piece in _pieces(part)]
-    numbers = words.ID_WORDS | words.NUMBER_WORDS
-    quasi, sensitive = _meets(spoken, words.QUASI), _meets(spoken, words.SENSITIVE)
-    described = _meets(parts, words.COUNTING) or _meets(parts, words.DESCRIBING)
-    counted = len(pieces) > 1 and pieces[0] in numbers | words.CODE_WORDS and pieces[1] not in words.PERSONS
-    person = _meets(pieces, words.PERSONS) and not (quasi or sensitive or described or counted)
-    with_id = any(piece in words.ID_WORDS for piece in pieces)
+    numbers = name_vocabulary.ID_WORDS | name_vocabulary.NUMBER_WORDS
+    quasi, sensitive = _meets(spoken, name_vocabulary.QUASI), _meets(spoken, name_vocabulary.SENSITIVE)
+    described = _meets(parts, name_vocabulary.COUNTING) or _meets(parts, name_vocabulary.DESCRIBING)
+    counted = (
+        len(pieces) > 1
+        and pieces[0] in numbers | name_vocabulary.CODE_WORDS
+        and pieces[1] not in name_vocabulary.PERSONS
+    )
+    person = _meets(pieces, name_vocabulary.PERSONS) and not (quasi or sensitive or described or counted)
+    with_id = any(piece in name_vocabulary.ID_WORDS for piece in pieces)
     only_numbers = bool(pieces) and all(piece in numbers for piece in pieces)
-    a_name = _meets(parts, words.NAME_WORDS) and not _meets(parts, words.NAMED_THINGS)
-    identifier = a_name or _meets(spoken, words.IDENTIFIERS)
-    person_number = _meets(spoken, words.PERSON_NUMBERS) and not described
+    a_name = _meets(parts, name_vocabulary.NAME_WORDS) and not _meets(parts, name_vocabulary.NAMED_THINGS)
+    identifier = a_name or _meets(spoken, name_vocabulary.IDENTIFIERS)
+    person_number = _meets(spoken, name_vocabulary.PERSON_NUMBERS) and not described
     record_id = not described and _numbers_a_record(pieces)
     return NameSays(
-        identifier=identifier or _meets(spoken, words.PERSON_NUMBERS),
+        identifier=identifier or _meets(spoken, name_vocabulary.PERSON_NUMBERS),
         person_number=person_number and not identifier,
         record_id=record_id,
-        free_text=_meets(spoken, words.FREE_TEXT),
-        person_id=person and any(piece in numbers | words.CODE_WORDS for piece in pieces),
-        person=person and all(_is(piece, words.PERSONS) for piece in pieces),
+        free_text=_meets(spoken, name_vocabulary.FREE_TEXT),
+        person_id=person and any(piece in numbers | name_vocabulary.CODE_WORDS for piece in pieces),
+        person=person and all(_is(piece, name_vocabulary.PERSONS) for piece in pieces),
         bare_id=only_numbers and with_id,
         id_like=only_numbers or with_id or record_id,
         sensitive=sensitive,
         quasi=quasi,
-        postal=_meets(spoken, words.POSTAL),
-        nominal=_meets(spoken, words.NOMINAL) or with_id,
+        postal=_meets(spoken, name_vocabulary.POSTAL),
+        nominal=_meets(spoken, name_vocabulary.NOMINAL) or with_id,
     )
 
 
@@ -85,13 +89,13 @@ def _numbers_a_record(pieces: list[str]) -> bool:
 
     In the plural, what a number stands before is counted.
     """
-    behind = words.NUMBER_WORDS | words.ID_WORDS
+    behind = name_vocabulary.NUMBER_WORDS | name_vocabulary.ID_WORDS
     for first, second in pairwise(pieces):
-        if first in words.RECORDS and second in behind:
+        if first in name_vocabulary.RECORDS and second in behind:
             # a hospital's number is that of its patients, and a hospital's id its own
-            return first not in words.PLACES or second in words.NUMBER_WORDS
-        if second in words.RECORDS and first in behind | words.CODE_WORDS:
-            return second not in words.PLACES
+            return first not in name_vocabulary.PLACES or second in name_vocabulary.NUMBER_WORDS
+        if second in name_vocabulary.RECORDS and first in behind | name_vocabulary.CODE_WORDS:
+            return second not in name_vocabulary.PLACES
     return False
 
 
@@ -148,4 +152,4 @@ def _pieces(part: str) -> list[str]:
         return [part]
     found = [piece for piece in match.groups() if piece]
     thing = match["thing"] or match["second"]
-    return found if _is(thing, words.PERSONS) or thing in words.RECORDS else [part]
+    return found if _is(thing, name_vocabulary.PERSONS) or thing in name_vocabulary.RECORDS else [part]

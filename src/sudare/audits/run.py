@@ -12,12 +12,11 @@ from typing import Any
 
 import duckdb
 
-from sudare.audits.certificate_read import Told
-from sudare.audits.certificates import Found
+from sudare.audits.audit_report import AuditReport, Guarantee
+from sudare.audits.auditor_input import Told
+from sudare.audits.certificate_checks import Found
 from sudare.audits.class_tables import build_classes
 from sudare.audits.closeness import t_closeness
-from sudare.audits.columns_read import open_file, open_release
-from sudare.audits.conclusion import conclude
 from sudare.audits.definitions import (
     alpha_k_anonymity,
     beta_likeness,
@@ -28,6 +27,7 @@ from sudare.audits.definitions import (
     subjects_apart,
 )
 from sudare.audits.equivalence_classes import Classes
+from sudare.audits.final_report import conclude
 from sudare.audits.hidden_values import (
     APART,
     GROUP,
@@ -38,7 +38,8 @@ from sudare.audits.hidden_values import (
     sets_of_l,
     told_in_groups,
 )
-from sudare.audits.randomized import (
+from sudare.audits.opened_release import open_file, open_release
+from sudare.audits.pram_proof import (
     ALPHA_GAMMA,
     METHOD,
     PK,
@@ -47,14 +48,13 @@ from sudare.audits.randomized import (
     only_of_drawn_values,
     pk_anonymity,
 )
-from sudare.audits.sources import NO_ROOM, Release
+from sudare.audits.release_columns import NO_ROOM, Release
 from sudare.audits.uniqueness import (
     look,
     of_the_release,
     parted,
     read_along,
 )
-from sudare.audits.verdict import AuditReport, Guarantee
 from sudare.core.errors import (
     AuditFailedError,
     DataError,

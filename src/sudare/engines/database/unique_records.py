@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sudare.engines.addresses import Place
     from sudare.engines.database.sql_tables import Database
-    from sudare.engines.places import Place
 
 AT_ONCE = 30
 """So many columns are counted by in one pass over a table."""

@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 from sudare.audits import payload
 from sudare.audits.canonical_text import HINT, IrregularError
 from sudare.audits.cells import is_list, is_text
+from sudare.audits.file_checks import SecondLook
 from sudare.audits.formulas import value_of
 from sudare.audits.payload import PayloadError
-from sudare.audits.second_look import SecondLook
 from sudare.core.errors import DataError, Problem
 
 _SAME_TYPES = {
