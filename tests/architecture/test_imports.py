@@ -33,7 +33,7 @@ OUTSIDE = {
     "rich": ("cli", "core/text_tables"),  # which asks it how wide letters are
     "jinja2": ("reports/markup",),
     "markupsafe": ("reports/",),
-    "yaml": ("core/limits", "policy", "hierarchies/", "audits/bounds", "audits/hierarchy", "drafts/"),
+    "yaml": ("core/input_limits", "policy", "hierarchies/", "audits/bounds", "audits/hierarchy", "drafts/"),
     "pydantic": ("policy", "methods/options.py"),
     "cryptography": ("releases/signatures", "audits/signatures"),
     "sklearn": ("comparisons/", "risks/inference"),
