@@ -33,7 +33,7 @@ import sudare
 from pram_page import CASES, COLUMNS, WAYS, Figures, draw, page, shown
 from sudare.api import encode, load_policy
 from sudare.core.randomness import Entropy
-from sudare.estimates.matrix_counts import from_matrix
+from sudare.estimates.matrix_estimator import from_matrix
 from sudare.kernels import random_cells as kernel
 from sudare.methods.pram import (
     Calibration,

@@ -30,7 +30,7 @@ _HOMES = {
     "explore": "sudare.api",
     "load_policy": "sudare.api",
     "new_signing_key": "sudare.api",
-    "parse_cell": "sudare.releases.cells",
+    "parse_cell": "sudare.releases.cell_reader",
     "report": "sudare.api",
     "risk": "sudare.api",
 }
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from sudare.audits import AuditReport
     from sudare.core.errors import SudareError
     from sudare.policy import Policy
-    from sudare.releases.cells import parse_cell
+    from sudare.releases.cell_reader import parse_cell
     from sudare.releases.plans import Plan
     from sudare.reports.build import Report
 

@@ -22,13 +22,10 @@ from sudare.core.progress import Listener, silent
 from sudare.engines import shown_place as shown_place
 from sudare.methods import METHODS
 from sudare.pipeline import Request, Result, make, requirements_of
-from sudare.pipeline.checks import (
-    check_classes,
-    chosen_method,
-)
-from sudare.pipeline.checks import load_policy as load_policy
 from sudare.pipeline.deciders import MethodDecider, PlanDecider
 from sudare.pipeline.request import runs_on_spark
+from sudare.pipeline.request_checks import check_classes, chosen_method
+from sudare.pipeline.request_checks import load_policy as load_policy
 from sudare.policy import Policy, SourceSpec
 from sudare.releases import (
     check_folder,

@@ -16,6 +16,7 @@ SAME = {
     # what stands in two places since it is the same concept
     "__init__": "a package",
     "run": "how a room's own work is wired",
+    "registry": "what a policy can name: models, methods",
 }.keys()
 THINGS = {"l_clustering", "pairing", "recoding"}
 """Names that end in -ing and are those of things, in the literature or in English."""
@@ -26,8 +27,8 @@ OUTSIDE = {
     "psycopg": ("engines/database/postgres",),
     "adbc_driver_postgresql": ("engines/database/postgres",),
     "adbc_driver_manager": ("engines/database/postgres",),
-    "pandas": ("engines/frames",),
-    "polars": ("engines/frames",),
+    "pandas": ("engines/dataframes",),
+    "polars": ("engines/dataframes",),
     "pycanon": (),
     "typer": ("cli",),
     "rich": ("cli", "core/text_tables"),  # which asks it how wide letters are

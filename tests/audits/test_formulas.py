@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from sudare.audits.formulas import value_of
+from sudare.audits.spreadsheet_formulas import value_of
 
 SIGNS = "=+@\t\r\n＝＋－＠-"
 NUMBER = re.compile(r"-([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)

@@ -16,7 +16,7 @@ from sudare.audits.cell_counts import (
     added,
 )
 from sudare.audits.date_axis import place_of
-from sudare.audits.distributed_run import (
+from sudare.audits.distributed_audit import (
     Counting,
     Layout,
     merged,

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from sudare.engines import find_place
-from sudare.pipeline import support
+from sudare.pipeline import engine_support
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_table_of_what_runs_where_is_that_of_the_code():
-    assert support.table() in (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+    assert engine_support.table() in (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
 
 
 def readme_commands():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sudare.drafts.name_hints import read_name, split_words
+from sudare.drafts.column_name_matches import read_name, split_words
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sudare.core.errors import DataError
 from sudare.drafts import draft_policy
-from sudare.drafts.name_vocabulary import IDENTIFIERS, PERSON_NUMBERS
+from sudare.drafts.column_name_words import IDENTIFIERS, PERSON_NUMBERS
 from sudare.policy import Policy
 from sudare.table import encode_column, encode_items
 

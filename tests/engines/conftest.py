@@ -98,8 +98,8 @@ def spark(tmp_path_factory):
 @pytest.fixture
 def in_pieces(monkeypatch):
     """Cut small tables as if they were large."""
-    from sudare.pipeline.spark import cluster as spread
-    from sudare.pipeline.spark import distributed_audit as proving
+    from sudare.pipeline.spark import spark_audit as proving
+    from sudare.pipeline.spark import spark_release as spread
 
     monkeypatch.setattr(spread, "SHARD", 600)
     monkeypatch.setattr(spread, "BUNDLE", 700)

@@ -213,8 +213,8 @@ def restless(batches):
 
 def module_of(kind: str):
     """Return the module that has a class of what executors run."""
-    from sudare.pipeline.spark import cluster as spread
-    from sudare.pipeline.spark import distributed_audit as proving
+    from sudare.pipeline.spark import spark_audit as proving
+    from sudare.pipeline.spark import spark_release as spread
 
     return proving if hasattr(proving, kind) else spread
 
@@ -230,8 +230,8 @@ def run(url: str, folder: Path) -> None:
     from pyspark.sql import SparkSession
 
     import sudare
-    from sudare.pipeline.spark import cluster as spread
-    from sudare.pipeline.spark import distributed_audit as proving
+    from sudare.pipeline.spark import spark_audit as proving
+    from sudare.pipeline.spark import spark_release as spread
 
     spread.SHARD, spread.BUNDLE, proving.BUCKET = 600, 700, 1000
     builder = SparkSession.builder.master(url).config("spark.ui.enabled", "false").config("spark.log.level", "OFF")

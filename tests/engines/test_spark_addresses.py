@@ -17,7 +17,7 @@ from sudare.core.errors import (
     TargetError,
     UnsupportedError,
 )
-from sudare.pipeline.spark import cluster
+from sudare.pipeline.spark import spark_release
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_release_that_fails_the_audit_takes_no_place(folder, monkeypatch):
         assert [draft.stat().st_mode & 0o777 for draft in drafts] == [0o700]
         raise AuditFailedError("release: is not what was promised.")
 
-    monkeypatch.setattr(cluster, "prove", failing)
+    monkeypatch.setattr(spark_release, "prove", failing)
     with pytest.raises(AuditFailedError, match="promised"):
         sudare.anonymize(source, PLAIN, out=out, engine="spark")
     monkeypatch.undo()

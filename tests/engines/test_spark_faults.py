@@ -143,7 +143,7 @@ def test_any_of_our_tasks_that_fails(spark, folder, in_pieces, monkeypatch, kind
 
 
 def test_no_room_for_a_file(spark, folder, in_pieces, monkeypatch):
-    from sudare.pipeline.spark import cluster as spread
+    from sudare.pipeline.spark import spark_release as spread
 
     class Cramped(spread._Writing):
         """Files may not grow while it writes, on the executor and there alone."""
@@ -252,7 +252,7 @@ def test_a_signal_leaves_nothing(folder, number, tmp_path_factory):
 
 def test_an_interrupt_ends_what_spark_does(spark, folder, in_pieces, monkeypatch):
     """A task that still runs must not write into a folder that is being removed, nor go on for nobody."""
-    from sudare.pipeline.spark import cluster as spread
+    from sudare.pipeline.spark import spark_release as spread
 
     marker = folder.with_name(folder.name + ".began")
 

@@ -17,7 +17,7 @@ from sudare.core.errors import (
     TargetError,
 )
 from sudare.engines.spark.spark import Spark, beside
-from sudare.pipeline.spark.cluster_targets import TableTarget
+from sudare.pipeline.spark.spark_targets import TableTarget
 
 from .comparing import assert_same
 from .homes import rows

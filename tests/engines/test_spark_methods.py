@@ -12,7 +12,7 @@ import sudare
 from sudare import datasets
 from sudare.core.errors import UnsupportedError
 from sudare.methods import METHODS
-from sudare.pipeline.spark import cluster as spread
+from sudare.pipeline.spark import spark_release as spread
 
 ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "occupation", "income")
 

@@ -169,7 +169,7 @@ def test_order_keep_is_refused(spark):
 
 
 def test_nothing_is_left_of_a_release_that_fails(spark, parquet, tmp_path, monkeypatch):
-    from sudare.pipeline.spark import cluster as spread
+    from sudare.pipeline.spark import spark_release as spread
 
     spark.catalog.clearCache()
 
@@ -208,7 +208,7 @@ def test_no_cell_is_in_a_message(spark, tmp_path):
 
 
 def test_a_lost_worker_does_not_change_the_release(spark, in_pieces, tmp_path, monkeypatch):
-    from sudare.pipeline.spark import cluster as spread
+    from sudare.pipeline.spark import spark_release as spread
 
     marker = tmp_path / "killed"
 

@@ -10,7 +10,7 @@ from sudare.core.errors import ParameterError, UnsupportedError
 from sudare.estimates import (
     MATRIX_ESTIMATORS,
     from_matrix,
-    matrix_counts,
+    matrix_estimator,
 )
 from sudare.estimates import (
     likelihood as likely,
@@ -179,8 +179,8 @@ def test_a_prior_counts_like_records():
     rng = np.random.default_rng(8)
     lines = keeping(8, 0.5)
     observed = shown(rng, rng.multinomial(60, zipf(8), 30), lines)
-    drawing = matrix_counts._checked(observed, lines, "em", 0.95)
-    belief = matrix_counts._learn(drawing, observed, observed.sum(axis=1))
+    drawing = matrix_estimator._checked(observed, lines, "em", 0.95)
+    belief = matrix_estimator._learn(drawing, observed, observed.sum(axis=1))
     found = from_matrix(observed, lines, estimator="em-shrunk").counts
     assert np.median(belief.sum(axis=1)) > 50  # the cells are alike
     for cell in range(30):
@@ -295,6 +295,6 @@ def test_bad_input(change, message):
 
 
 def test_too_many_cells_are_refused(monkeypatch):
-    monkeypatch.setattr(matrix_counts, "LARGEST", 10)
+    monkeypatch.setattr(matrix_estimator, "LARGEST", 10)
     with pytest.raises(UnsupportedError, match="fewer cells"):
         from_matrix(np.zeros((4, 3), int), np.eye(3))

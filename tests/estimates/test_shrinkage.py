@@ -7,7 +7,7 @@ from tests.estimates.test_matrix_counts import keeping, mixed, shown, zipf
 from sudare.estimates import (
     from_matrix,
     likelihood,
-    matrix_counts,
+    matrix_estimator,
     shrinkage,
 )
 from sudare.estimates.factors import drawing_of
@@ -17,7 +17,7 @@ def parts_of(observed, lines):
     """The unbiased estimate, its projection, and the most likely counts."""
     drawing, seen = drawing_of(lines), observed.astype(float)
     point = drawing.unbiased(seen)
-    near = matrix_counts._project(point, observed.sum(axis=1))
+    near = matrix_estimator._project(point, observed.sum(axis=1))
     return drawing, point, near, likelihood.maximise(drawing, seen, np.zeros_like(seen), near)[0]
 
 
@@ -41,7 +41,7 @@ def test_freedom_is_covariance_by_derivative(symmetric):
     back = np.linalg.inv(lines)
 
     def projected(seen):
-        return matrix_counts._project(drawing.unbiased(seen[None]), np.array([4000]))[0]
+        return matrix_estimator._project(drawing.unbiased(seen[None]), np.array([4000]))[0]
 
     def most_likely(seen):
         return likelihood.maximise(drawing, seen[None], np.zeros((1, 5)), near)[0][0]

@@ -36,7 +36,7 @@ from sudare.methods.pram import (
 )
 from sudare.methods.random_columns import CodeDraw
 from sudare.models import MODELS, AlphaGamma, KAnonymity, PkAnonymity, Requirements
-from sudare.pipeline.checks import view_of
+from sudare.pipeline.request_checks import view_of
 from sudare.policy import Policy
 from sudare.sources.encoded_table import encode, read
 from sudare.table import Column

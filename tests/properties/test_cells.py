@@ -13,7 +13,7 @@ from sudare.releases import (
     Interval,
     parse_cell,
 )
-from sudare.releases.cells import cell_labels
+from sudare.releases.cell_writer import cell_labels
 from sudare.table import Partition, Table, encode_column, generalize
 
 from .tables import NASTY

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import sudare
-from sudare.audits.spellings import same_text
+from sudare.audits.value_spellings import same_text
 from sudare.core.errors import (
     DataError,
     PolicyUnmetError,

@@ -11,7 +11,7 @@ import sudare
 from sudare.core.errors import UnsupportedError
 from sudare.releases import Layout, render, write_batches
 from sudare.releases.item_set_cells import Lists, joined_labels
-from sudare.releases.spans import Span
+from sudare.releases.row_blocks import Span
 from sudare.table import ItemSets, Partition, SetCover, Table, Taxonomy, encode_column, encode_items
 
 ITEMS = ["ale", "bread", "cheese", "dill"]

@@ -10,7 +10,7 @@ import pytest
 
 import sudare
 from sudare.risks import expected_risk
-from sudare.risks.population import from_fraction
+from sudare.risks.population_risk import from_fraction
 
 POLICY = {
     "columns": {"age": {"role": "quasi"}, "sex": {"role": "quasi"}, "ill": {"role": "sensitive"}},
@@ -152,7 +152,7 @@ def test_a_simulated_population_has_the_expected_risk():
 
 
 def test_where_there_are_too_many_classes_some_are_compared(monkeypatch):
-    from sudare.risks import population
+    from sudare.risks import population_risk as population
 
     adult, policy = sudare.datasets.adult("test"), sudare.datasets.adult_policy()
     release = sudare.anonymize(adult, policy, seed=1)

@@ -14,7 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.core.errors import DataError
-from sudare.table import Storage, encode_cells, encode_column, encode_items
+from sudare.table import (
+    Storage,
+    encode_column,
+    encode_distinct,
+    encode_items,
+)
 from sudare.table.encode import ColumnEncoder, ItemsEncoder
 
 WHOLE = st.integers(-(2**63), 2**63 - 1)
@@ -93,7 +98,7 @@ def test_any_chunks_of_any_column(few, column, kind, missing):
     array, parts = column
     options = {"kind": kind, "missing": missing, "weight": 2.0}
     expected = tried(lambda: encode_column("c", array, **options))
-    with mock.patch.object(encode_cells, "FEW", few):
+    with mock.patch.object(encode_distinct, "FEW", few):
         same(expected, tried(lambda: in_chunks(ColumnEncoder("c", **options), parts)))
 
 
@@ -108,7 +113,7 @@ def test_any_chunks_of_any_sets(few, data):
     nulls = data.draw(st.booleans())
     parts = cut(data.draw, array)
     expected = encode_items("i", array, nulls=nulls)
-    with mock.patch.object(encode_cells, "FEW", few):
+    with mock.patch.object(encode_distinct, "FEW", few):
         same(expected, in_chunks(ItemsEncoder("i", nulls=nulls), parts))
     held = [expected.values.take(pa.array(expected.items[a:b])).to_pylist() if not (b - a == 1 and
             expected.items[a] == expected.missing_code) else None

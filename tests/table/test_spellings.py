@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sudare.audits.spellings import same_text
+from sudare.audits.value_spellings import same_text
 from sudare.core.errors import DataError
 from sudare.table.encode import encode_column, encode_like
-from sudare.table.spellings import fold
+from sudare.table.value_spellings import fold
 
 ONE_VALUE = {
     "blanks at the ends": ["HIV", "HIV ", " HIV", "\tHIV\n"],

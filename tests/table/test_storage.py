@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sudare.table.encode_carried import Carried
 from sudare.table.storage import MEMORY, SMALL, Growing, Storage
+from sudare.table.unchanged_cells import Carried
 
 
 def test_without_a_limit_all_is_in_memory():

@@ -10,7 +10,7 @@ from sudare.audits.audit_report import (
     Guarantee,
 )
 from sudare.audits.auditor_input import Told
-from sudare.audits.folders import check_folder
+from sudare.audits.parquet_folders import check_folder
 from sudare.audits.release_columns import Alone, Elsewhere
 from sudare.audits.run import audit_release
 

@@ -17,7 +17,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from sudare.audits.agreement import (
+from sudare.audits.audit_report import AuditWarning, Guarantee
+from sudare.audits.auditor_input import (
+    APART,
+    DRAWN,
+    SETS,
+    Told,
+)
+from sudare.audits.cell_counts import Shown
+from sudare.audits.json_agreement import (
     are_figures,
     differences,
     is_count,
@@ -28,14 +36,6 @@ from sudare.audits.agreement import (
     plain,
     same,
 )
-from sudare.audits.audit_report import AuditWarning, Guarantee
-from sudare.audits.auditor_input import (
-    APART,
-    DRAWN,
-    SETS,
-    Told,
-)
-from sudare.audits.cell_counts import Shown
 from sudare.audits.losses import (
     HALF,
     MEANS,
@@ -49,7 +49,7 @@ from sudare.audits.signatures import (
     Signature,
     look_at,
 )
-from sudare.audits.spellings import merges
+from sudare.audits.value_spellings import merges
 from sudare.audits.warnings import COUNTED
 from sudare.core.errors import Problem
 from sudare.policy import TOLERANCE, Policy

@@ -8,7 +8,7 @@ Records are grouped straight from the file: no table as wide as it is made.
     written   one row per way in which quasi-identifiers are written: q0, q1, ... as they stand, and n
     set_j     one row per way in which a set of column j is written: raw (as it stands), items, n (records)
     word_j    one row per way in which a value of sensitive column j is written: raw, value_id; spellings of one value
-              have the same (see :mod:`sudare.audits.spellings`)
+              have the same (see :mod:`sudare.audits.value_spellings`)
 
 The other tables are those of :mod:`sudare.audits.equivalence_classes`.
 """
@@ -21,7 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.audits.cells import (
+from sudare.audits.cell_equality import (
     Cell,
     comparable,
     is_list,
@@ -31,7 +31,7 @@ from sudare.audits.cells import (
 )
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.release_columns import Release
-from sudare.audits.spellings import merge_labels
+from sudare.audits.value_spellings import merge_labels
 from sudare.core.errors import DataError, Problem
 from sudare.policy import ColumnSpec, Policy
 

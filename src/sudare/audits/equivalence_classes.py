@@ -23,7 +23,7 @@ from sudare.audits.cell_counts import (
     single_cells,
 )
 from sudare.audits.certificate_checks import Sizes
-from sudare.audits.spellings import same_words
+from sudare.audits.value_spellings import same_words
 from sudare.core.errors import DataError, Problem
 from sudare.policy import KAnonymitySpec, Policy
 

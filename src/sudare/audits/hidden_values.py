@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.audits.audit_report import Guarantee
-from sudare.audits.cells import (
+from sudare.audits.cell_equality import (
     DEFAULT_SEPARATOR,
     is_list,
     value,
@@ -27,7 +27,7 @@ from sudare.audits.dummy_draws import (
     order_of,
 )
 from sudare.audits.release_columns import Release
-from sudare.audits.spellings import (
+from sudare.audits.value_spellings import (
     merge_labels,
     merges,
     same_texts,

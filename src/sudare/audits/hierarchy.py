@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from sudare.audits.bounds import (
+from sudare.audits.hierarchy_limits import (
     check_events,
     is_nested,
     read_text,

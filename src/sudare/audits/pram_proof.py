@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from sudare.audits.audit_report import Guarantee
-from sudare.audits.cells import is_list
+from sudare.audits.cell_equality import is_list
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.hidden_values import as_text
 from sudare.audits.mechanism import METHOD as METHOD
@@ -52,8 +52,8 @@ from sudare.audits.mechanism import (
     read_mechanism,
 )
 from sudare.audits.release_columns import Release
-from sudare.audits.spellings import merges, same_texts
 from sudare.audits.transitions import least_ratio
+from sudare.audits.value_spellings import merges, same_texts
 from sudare.core.errors import DataError, Problem
 from sudare.policy import TOLERANCE, ColumnSpec, Policy
 

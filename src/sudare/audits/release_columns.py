@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 
 from sudare.audits import payload
 from sudare.audits.canonical_text import HINT, IrregularError
-from sudare.audits.cells import is_list, is_text
+from sudare.audits.cell_equality import is_list, is_text
 from sudare.audits.file_checks import SecondLook
-from sudare.audits.formulas import value_of
 from sudare.audits.payload import PayloadError
+from sudare.audits.spreadsheet_formulas import value_of
 from sudare.core.errors import DataError, Problem
 
 _SAME_TYPES = {

@@ -27,7 +27,6 @@ from sudare.audits.definitions import (
     subjects_apart,
 )
 from sudare.audits.equivalence_classes import Classes
-from sudare.audits.final_report import conclude
 from sudare.audits.hidden_values import (
     APART,
     GROUP,
@@ -49,6 +48,7 @@ from sudare.audits.pram_proof import (
     pk_anonymity,
 )
 from sudare.audits.release_columns import NO_ROOM, Release
+from sudare.audits.report_assembly import conclude
 from sudare.audits.uniqueness import (
     look,
     of_the_release,

@@ -24,7 +24,7 @@ from itertools import combinations
 from typing import Any, Protocol
 
 from sudare.audits.audit_report import AuditWarning, Guarantee
-from sudare.audits.cells import (
+from sudare.audits.cell_equality import (
     Cell,
     comparable,
     person,

@@ -26,7 +26,7 @@ from sudare.core.errors import ParameterError, SudareError
 from sudare.core.progress import Listener, silent
 from sudare.methods import METHODS
 from sudare.pipeline import requirements_of
-from sudare.pipeline.checks import view_of
+from sudare.pipeline.request_checks import view_of
 from sudare.policy import Policy, UniquenessSpec
 from sudare.sources.encoded_table import (
     Data,

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import DataError
-from sudare.drafts.name_vocabulary import MISSING
+from sudare.drafts.column_name_words import MISSING
 from sudare.drafts.patterns import (
     find_separator,
     is_free_text,

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sudare.core.errors import DataError
+from sudare.drafts.column_name_matches import NameSays, read_name
 from sudare.drafts.facts import Facts
-from sudare.drafts.name_hints import NameSays, read_name
 from sudare.drafts.rarity import FEW, MOST_TO_COUNT
 from sudare.policy import Kind, Role
 

@@ -9,12 +9,6 @@ from sudare.engines.addresses import (
 )
 from sudare.engines.batches import Source, open_file, open_table
 from sudare.engines.certificate_text import parse_certificate, read_certificate
-from sudare.engines.data_files import (
-    check_columns,
-    file_columns,
-    file_kind,
-    read_file,
-)
 from sudare.engines.database.sql_tables import (
     CERTIFICATE,
     Database,
@@ -22,9 +16,15 @@ from sudare.engines.database.sql_tables import (
     Tally,
     open_database,
 )
-from sudare.engines.frames import adopt
+from sudare.engines.dataframes import adopt
+from sudare.engines.delimited_text import TextForm
+from sudare.engines.file_formats import (
+    check_columns,
+    file_columns,
+    file_kind,
+    read_file,
+)
 from sudare.engines.spark.spark import is_spark
-from sudare.engines.text_files import TextForm
 
 __all__ = [
     "CERTIFICATE",

@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sudare.engines.data_files import (
+from sudare.engines.delimited_text import (
+    TextForm,
+    likely_rows,
+    no_records,
+    read_text,
+    text_batches,
+)
+from sudare.engines.file_formats import (
     check_columns,
     existing_kind,
     file_columns,
@@ -20,13 +27,6 @@ from sudare.engines.data_files import (
     reading,
 )
 from sudare.engines.plain_types import plain_batch, plain_schema
-from sudare.engines.text_files import (
-    TextForm,
-    likely_rows,
-    no_records,
-    read_text,
-    text_batches,
-)
 
 ROWS = 1 << 20
 """The records of a batch, at the most."""

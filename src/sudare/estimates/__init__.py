@@ -1,6 +1,6 @@
 """What an analyst can tell from a release: counts, estimated from what the records show instead of the truth."""
 
-from sudare.estimates.matrix_counts import MATRIX_ESTIMATORS, from_matrix
+from sudare.estimates.matrix_estimator import MATRIX_ESTIMATORS, from_matrix
 from sudare.estimates.pram_counts import PERTURBED_ESTIMATORS, needed
 from sudare.estimates.question import (
     By,

@@ -20,13 +20,13 @@ from sudare.estimates.partition import (
 )
 from sudare.estimates.question import By, Range
 from sudare.releases import Choice, Interval
+from sudare.releases.cell_reader import HalfOpen
 from sudare.releases.cell_values import (
     EPOCH,
     days_in,
     is_written_number,
     number_in,
 )
-from sudare.releases.cells import HalfOpen
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

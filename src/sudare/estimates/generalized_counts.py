@@ -49,7 +49,7 @@ from sudare.releases import (
     Choice,
     Interval,
 )
-from sudare.releases.cells import HalfOpen, ReadCell, label_of, read_cells
+from sudare.releases.cell_reader import HalfOpen, ReadCell, label_of, read_cells
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -22,12 +22,12 @@ from sudare.estimates.question import (
     Range,
 )
 from sudare.releases import plain_type
+from sudare.releases.cell_reader import distinct
 from sudare.releases.cell_values import (
     EPOCH,
     number_in,
     period,
 )
-from sudare.releases.cells import distinct
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

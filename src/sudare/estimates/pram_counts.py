@@ -3,8 +3,8 @@
 Whatever is asked about perturbed columns is a sum of counts of their values: a value by itself, a band of them, those
 that a condition allows. The records are divided by the columns that stand as they were (and by strata, each with its
 own matrices), and in every cell the values of all perturbed columns that are asked about are counted together. From
-these tables :mod:`sudare.estimates.matrix_counts` estimates the true counts; columns that were drawn together are one
-axis.
+these tables :mod:`sudare.estimates.matrix_estimator` estimates the true counts; columns that were drawn together are
+one axis.
 
 **Bands.** Where all values of a band are drawn into each other band with the same probability, bands are perturbed by
 a matrix of their own: it is smaller, and is used instead. That is so if the truth is kept with one probability and any
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from sudare.core.errors import DataError, Problem
 from sudare.core.progress import Listener, silent
 from sudare.estimates.generalized_counts import plain_values
-from sudare.estimates.matrix_counts import from_matrix
+from sudare.estimates.matrix_estimator import from_matrix
 from sudare.estimates.partition import (
     coded,
     labelled,
@@ -42,7 +42,7 @@ from sudare.estimates.partition import (
     too_many,
     within,
 )
-from sudare.estimates.perturbed_columns import (
+from sudare.estimates.pram_columns import (
     Attribute,
     Axis,
     Facts,

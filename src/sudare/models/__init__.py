@@ -1,37 +1,19 @@
-"""Privacy models: what a group of records has to keep, and what a release has to keep as a whole.
-
-``MODELS`` is the registry under the names of the policy; ``MODELS[name](**parameters)`` makes a model.
-"""
-
-from typing import Any
+"""Privacy models: what a group of records has to keep, and what a release has to keep as a whole."""
 
 from sudare.models.alpha_gamma import AlphaGamma
 from sudare.models.alpha_k_anonymity import AlphaKAnonymity, named_codes
 from sudare.models.beta_likeness import BetaLikeness
 from sudare.models.delta_disclosure import DeltaDisclosure
-from sudare.models.groups import Groups, Histograms
+from sudare.models.group_counts import Groups, Histograms
 from sudare.models.k_anonymity import KAnonymity
 from sudare.models.km_anonymity import KmAnonymity
 from sudare.models.l_diversity import LDiversity
 from sudare.models.pk_anonymity import PkAnonymity
+from sudare.models.registry import MODELS
 from sudare.models.requirements import Model, Requirements, describe
-from sudare.models.segments import TOLERANCE
+from sudare.models.segment_sums import TOLERANCE
 from sudare.models.t_closeness import TCloseness
 from sudare.models.uniqueness import Uniqueness
-
-MODELS: dict[str, type[Any]] = {
-    "k-anonymity": KAnonymity,
-    "l-diversity": LDiversity,
-    "t-closeness": TCloseness,
-    "alpha-k-anonymity": AlphaKAnonymity,
-    "beta-likeness": BetaLikeness,
-    "delta-disclosure": DeltaDisclosure,
-    "km-anonymity": KmAnonymity,
-    "pk-anonymity": PkAnonymity,
-    "alpha-gamma": AlphaGamma,
-    "uniqueness": Uniqueness,
-}
-"""Every privacy model, by the name that a policy uses."""
 
 __all__ = [
     "MODELS",

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import Problem
 from sudare.models import parameters
-from sudare.models.groups import Groups
-from sudare.models.segments import TOLERANCE
+from sudare.models.group_counts import Groups
+from sudare.models.segment_sums import TOLERANCE
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.models import parameters
-from sudare.models.groups import Groups, Histograms
-from sudare.models.segments import TOLERANCE, maxima, shares
+from sudare.models.group_counts import Groups, Histograms
+from sudare.models.segment_sums import (
+    TOLERANCE,
+    maxima,
+    shares,
+)
 from sudare.table import Column
-from sudare.table.spellings import fold
+from sudare.table.value_spellings import fold
 
 
 @dataclass(frozen=True)

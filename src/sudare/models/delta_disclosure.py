@@ -17,8 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.models import parameters
-from sudare.models.groups import Groups
-from sudare.models.segments import TOLERANCE, maxima, shares
+from sudare.models.group_counts import Groups
+from sudare.models.segment_sums import (
+    TOLERANCE,
+    maxima,
+    shares,
+)
 
 
 @dataclass(frozen=True)

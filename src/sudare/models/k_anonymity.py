@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import ParameterError, Problem
 from sudare.models import parameters
-from sudare.models.groups import Groups
+from sudare.models.group_counts import Groups
 
 
 @dataclass(frozen=True)

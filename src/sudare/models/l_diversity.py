@@ -22,8 +22,13 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import Problem
 from sudare.models import parameters
-from sudare.models.groups import Groups, Histograms
-from sudare.models.segments import TOLERANCE, maxima, shares, sums
+from sudare.models.group_counts import Groups, Histograms
+from sudare.models.segment_sums import (
+    TOLERANCE,
+    maxima,
+    shares,
+    sums,
+)
 
 
 @dataclass(frozen=True)

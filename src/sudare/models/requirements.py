@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import Problem
 from sudare.models import parameters
-from sudare.models.groups import Groups, Histograms
+from sudare.models.group_counts import Groups, Histograms
 from sudare.models.k_anonymity import KAnonymity
 from sudare.models.km_anonymity import KmAnonymity
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.models import parameters
-from sudare.models.groups import Groups
+from sudare.models.group_counts import Groups
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,8 @@ def _on_spark(release: Data, policy: Policy, told: Told, say: Say, master: str |
         beside,
         is_path,
     )
-    from sudare.pipeline.spark.cluster_targets import certificate_there
-    from sudare.pipeline.spark.distributed_audit import prove
+    from sudare.pipeline.spark.spark_audit import prove
+    from sudare.pipeline.spark.spark_targets import certificate_there
 
     named = isinstance(release, str | Path)
     certificate: Mapping[str, Any] | None = None

@@ -23,7 +23,7 @@ from sudare.methods.pram import (
 )
 from sudare.methods.pram import calibrate as largest
 from sudare.models import MODELS, Requirements
-from sudare.pipeline.checks import view_of
+from sudare.pipeline.request_checks import view_of
 from sudare.policy import AlphaGammaSpec, PkAnonymitySpec, Policy
 from sudare.sources.encoded_table import (
     Data,

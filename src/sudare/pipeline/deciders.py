@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from sudare.core.progress import Listener
 from sudare.methods import Method
 from sudare.models import Requirements
-from sudare.pipeline.checks import PolicyView, view_of
+from sudare.pipeline.request_checks import PolicyView, view_of
 from sudare.policy import Policy
 from sudare.releases.plans import Plan
 from sudare.sources.encoded_table import UnknownValues

@@ -14,10 +14,10 @@ from sudare import engines
 from sudare.audits import AuditReport
 from sudare.core import memory as sizes
 from sudare.engines import Place, Source
-from sudare.pipeline.checks import check_out
+from sudare.pipeline.engine_support import check_database
 from sudare.pipeline.request import Request, Result
+from sudare.pipeline.request_checks import check_out
 from sudare.pipeline.stages import certify, note_spellings, protect_rare_values
-from sudare.pipeline.support import check_database
 from sudare.pipeline.targets import FileTarget, TableTarget
 from sudare.policy import Policy
 from sudare.releases import Layout, Rows, plain_type, private_folder, render, render_untouched

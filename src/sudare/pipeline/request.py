@@ -19,8 +19,8 @@ from sudare.core.randomness import Entropy
 from sudare.engines import Place, Remote, file_kind
 from sudare.methods import Method, method_of
 from sudare.models import MODELS, Requirements
-from sudare.pipeline.checks import PolicyView
 from sudare.pipeline.deciders import Decider
+from sudare.pipeline.request_checks import PolicyView
 from sudare.policy import Policy, Role
 from sudare.releases.certificate import Certificate, make_certificate
 from sudare.releases.release_figures import Figures

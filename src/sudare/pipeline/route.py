@@ -10,7 +10,7 @@ from sudare.pipeline.request import Request, Result
 def make(request: Request) -> Result:
     """Make, prove and place a release where its rows are."""
     if request.spark:
-        from sudare.pipeline.spark.cluster import make_on_spark
+        from sudare.pipeline.spark.spark_release import make_on_spark
 
         return make_on_spark(request)
     return make_in_database(request) if stays_in_database(request) else make_locally(request)

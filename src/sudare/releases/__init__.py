@@ -1,13 +1,6 @@
 """Releases: rendered cells, written files, and how they come into place."""
 
-from sudare.releases.cells import (
-    Anything,
-    Cell,
-    Choice,
-    Interval,
-    parse_cell,
-)
-from sudare.releases.formulas import read_back
+from sudare.releases.cell_reader import Anything, Cell, Choice, Interval, parse_cell
 from sudare.releases.placement import (
     PAPER,
     certificate_beside,
@@ -26,6 +19,7 @@ from sudare.releases.render import (
     render,
 )
 from sudare.releases.render_unchanged import render_untouched
+from sudare.releases.spreadsheet_formulas import read_back
 from sudare.releases.text_columns import check_names
 from sudare.releases.unchanged_columns import plain_type, required_values
 from sudare.releases.writers import (

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import UnsupportedError
-from sudare.releases.cells import dictionary, first_of_each
-from sudare.releases.spans import Span
+from sudare.releases.cell_writer import dictionary, first_of_each
+from sudare.releases.row_blocks import Span
 from sudare.releases.value_texts import (
     Ints,
     inside_runs,

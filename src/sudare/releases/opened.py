@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sudare import engines, hierarchies
 from sudare.core.errors import DataError, Problem
-from sudare.engines.data_files import reading
+from sudare.engines.file_formats import reading
 from sudare.policy import Policy
 from sudare.releases import (
     certificate_beside,

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 
 from sudare.core.randomness import BLOCK as WORDS
 from sudare.core.randomness import Entropy
-from sudare.releases.cells import Intervals, cell_labels
+from sudare.releases.cell_writer import Intervals, cell_labels
 from sudare.releases.item_set_cells import (
     Lists,
     OwnSets,
     joined_labels,
 )
-from sudare.releases.spans import (
+from sudare.releases.row_blocks import (
     Ints,
     Span,
     spans_as_they_came,

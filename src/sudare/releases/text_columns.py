@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import Problem, TargetError
-from sudare.releases.formulas import (
+from sudare.releases.spreadsheet_formulas import (
     escape,
     is_formula,
     is_text,

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.releases.spans import Ints, Span
+from sudare.releases.row_blocks import Ints, Span
 from sudare.table import Column, Table, plain_numbers
 
 

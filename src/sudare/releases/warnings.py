@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 
 from sudare.table import Column, Table
-from sudare.table.spellings import fold
+from sudare.table.value_spellings import fold
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,14 @@ from sudare.risks.inference import (
 )
 from sudare.risks.intervals import Success, wilson
 from sudare.risks.linkage import Linkage
-from sudare.risks.population import Journalist, expected_risk
+from sudare.risks.population_risk import Journalist, expected_risk
 from sudare.risks.population_uniqueness import Uniqueness, uniqueness
 from sudare.risks.released_codes import Shown, read_shown
+from sudare.risks.released_sensitive import (
+    from_groups,
+    from_sets,
+    from_values,
+)
 from sudare.risks.risk_report import (
     ReleaseView,
     Risk,
@@ -30,11 +35,6 @@ from sudare.risks.singling_out import (
     MOST,
     SinglingOut,
     single_out,
-)
-from sudare.risks.votes import (
-    from_groups,
-    from_sets,
-    from_values,
 )
 
 __all__ = [

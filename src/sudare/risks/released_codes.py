@@ -20,7 +20,8 @@ from sudare.releases import (
     Choice,
     Interval,
 )
-from sudare.releases.cells import ReadCell, ReleasedCells, label_of, node_texts, read_cells
+from sudare.releases.cell_reader import ReadCell, ReleasedCells, label_of, read_cells
+from sudare.releases.cell_writer import node_texts
 from sudare.releases.value_texts import value_texts
 from sudare.risks.class_risk import Classes, group_rows
 from sudare.table import OTHER, Column, ItemSets, Table, encode_items, encode_like

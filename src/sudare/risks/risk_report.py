@@ -34,7 +34,7 @@ from sudare.risks.linkage import (
     link_as_it_is,
 )
 from sudare.risks.matches import Matching
-from sudare.risks.population import (
+from sudare.risks.population_risk import (
     Journalist,
     from_fraction,
     from_release,

@@ -34,7 +34,7 @@ from sudare.risks import (
     group_rows,
     read_shown,
 )
-from sudare.risks.population import row_codes
+from sudare.risks.population_risk import row_codes
 from sudare.risks.released_columns import (
     Coded,
     Unique,

@@ -28,9 +28,14 @@ from sudare.models import named_codes
 from sudare.policy import AlphaKAnonymitySpec, ColumnSpec, Policy, TClosenessSpec
 from sudare.table import MEMORY, Column, ItemSets, Storage, Table, kind_name, looks_numeric
 from sudare.table.encode import ColumnEncoder, ItemsEncoder
-from sudare.table.encode_carried import Carried
 from sudare.table.rare_values import hide_rare
-from sudare.table.spellings import TWICE, fold, folded_words, repeated
+from sudare.table.unchanged_cells import Carried
+from sudare.table.value_spellings import (
+    TWICE,
+    fold,
+    folded_words,
+    repeated,
+)
 
 Data = Any
 """A path, a table of a database by its address, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation.

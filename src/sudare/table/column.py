@@ -27,10 +27,10 @@ class Column:
     ``ends`` are what ranges show at their ends, where that is not the value itself. ``other`` is the code of a category
     that stands for rare ones, and how many these are.
 
-    Where spellings of one text are one value (see :mod:`sudare.table.spellings`), ``values`` has the most frequent
-    spelling of each, and ``keys`` what it is compared by; ``by_worth`` says whether numbers in text are compared by
-    what they are worth. ``merged`` is how many spellings were another one of the same value, and None where values are
-    compared as they are written.
+    Where spellings of one text are one value (see :mod:`sudare.table.value_spellings`), ``values`` has the most
+    frequent spelling of each, and ``keys`` what it is compared by; ``by_worth`` says whether numbers in text are
+    compared by what they are worth. ``merged`` is how many spellings were another one of the same value, and None
+    where values are compared as they are written.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Encoding: an Arrow column becomes codes and a dictionary, once, chunk by chunk.
 
-Each cell first gets the raw code of its distinct value (see :mod:`sudare.table.encode_cells`); at the end the distinct
-values alone are parsed, sorted and checked (:mod:`sudare.table.encode_values`), and the codes follow. Missing cells
-become a value of their own (the last code). Item sets are encoded in :mod:`sudare.table.encode_items`.
+Each cell first gets the raw code of its distinct value (see :mod:`sudare.table.encode_distinct`); at the end the
+distinct values alone are parsed, sorted and checked (:mod:`sudare.table.encode_values`), and the codes follow.
+Missing cells become a value of their own (the last code). Item sets are encoded in :mod:`sudare.table.encode_items`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.table.column import Column
-from sudare.table.encode_cells import Cells
+from sudare.table.encode_distinct import Cells
 from sudare.table.encode_items import ItemsEncoder, encode_items
-from sudare.table.encode_raw import Raw, blocks, chunks, translated
 from sudare.table.encode_values import (
     looks_numeric,
     numbers,
@@ -30,8 +29,18 @@ from sudare.table.encode_values import (
     ranked,
     without_blanks,
 )
-from sudare.table.spellings import fold_all, in_order, most_frequent
+from sudare.table.raw_codes import (
+    Raw,
+    blocks,
+    chunks,
+    translated,
+)
 from sudare.table.storage import MEMORY, Storage
+from sudare.table.value_spellings import (
+    fold_all,
+    in_order,
+    most_frequent,
+)
 
 __all__ = [
     "ColumnEncoder",
@@ -51,7 +60,7 @@ class ColumnEncoder:
 
     ``missing`` lists texts that stand for a missing cell; ``order`` ranks the categories of an ordered column. Values
     that are ``tags`` only tell cells apart: they are neither parsed nor sorted, which takes long where there are
-    many. With ``merge`` spellings of one text are one value (see :mod:`sudare.table.spellings`), numbers in text
+    many. With ``merge`` spellings of one text are one value (see :mod:`sudare.table.value_spellings`), numbers in text
     ``by_worth``. ``storage`` keeps the codes, and ``expected`` is the number of cells, if it is known.
     """
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
 from sudare.table.column import kind_name
-from sudare.table.encode_raw import Raw
-from sudare.table.spellings import TWICE, fold
+from sudare.table.raw_codes import Raw
+from sudare.table.value_spellings import TWICE, fold
 
 _INTEGER = r"^[+-]?\d{1,18}$"
 _LONG_INTEGER = r"^[+-]?\d{1,38}$"  # as fractions, different ones would become the same

@@ -47,8 +47,8 @@ from sudare.engines.addresses import (
     find_place,
     find_remote,
 )
-from sudare.engines.data_files import check_names
 from sudare.engines.database.sql_tables import Tally
+from sudare.engines.file_formats import check_names
 from sudare.engines.spark.sessions import PATIENCE, find_session
 from sudare.engines.spark.spark_errors import shielded, speaking
 

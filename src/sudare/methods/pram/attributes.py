@@ -28,7 +28,7 @@ from sudare.kernels.random_cells import MOST_VALUES
 from sudare.methods.hiding.hidden_column import domain
 from sudare.models import named_codes
 from sudare.table import Column, smallest
-from sudare.table.spellings import fold
+from sudare.table.value_spellings import fold
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Flags = NDArray[np.bool_]

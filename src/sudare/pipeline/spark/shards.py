@@ -29,9 +29,9 @@ from sudare.policy import Policy
 from sudare.sources.encoded_table import UnknownValues, encode
 from sudare.table import Column, ItemSets, Table
 from sudare.table.encode import ItemsEncoder
-from sudare.table.encode_cells import Cells
+from sudare.table.encode_distinct import Cells
 from sudare.table.encode_values import plain_cells
-from sudare.table.spellings import most_frequent
+from sudare.table.value_spellings import most_frequent
 
 SHARD = 1 << 20
 """The rows of a shard, at the most ..."""

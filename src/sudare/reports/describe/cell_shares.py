@@ -21,7 +21,7 @@ from sudare.releases import (
     Anything,
     Choice,
 )
-from sudare.releases.cells import ReadCell, label_of, read_cells
+from sudare.releases.cell_reader import ReadCell, label_of, read_cells
 from sudare.releases.value_texts import value_texts
 from sudare.reports.describe.chart_axes import Axis, places_of
 from sudare.reports.describe.scales import Scale

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.policy import KAnonymitySpec, KmAnonymitySpec, Policy
-from sudare.releases.cells import read_cells
+from sudare.releases.cell_reader import read_cells
 from sudare.reports.describe.disclosure_control import Crowd, different
 from sudare.table import Column, ItemSets
 

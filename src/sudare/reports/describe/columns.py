@@ -21,7 +21,7 @@ from sudare.estimates import (
     ask,
     needed,
 )
-from sudare.releases.cells import read_cells
+from sudare.releases.cell_reader import read_cells
 from sudare.releases.pairing import HINT, Pair
 from sudare.reports.describe.cell_shares import (
     GENERAL,

@@ -19,7 +19,7 @@ from sudare.core.errors import (
     Problem,
     did_you_mean,
 )
-from sudare.engines.text_files import (
+from sudare.engines.delimited_text import (
     TextForm,
     header,
     no_records,

@@ -19,7 +19,7 @@ from sudare.releases import (
     Interval,
     parse_cell,
 )
-from sudare.releases.cells import cell_labels
+from sudare.releases.cell_writer import cell_labels
 from sudare.releases.value_texts import value_texts
 from sudare.table import Partition, Table, encode_column, generalize
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.models.groups import Histograms
+from sudare.models.group_counts import Histograms
 
 TOLERANCE = 1e-9
 """The slack of real-valued limits: the same number as the policy's, which this room does not import."""

@@ -23,7 +23,7 @@ from sudare.pipeline.spark.shards import digest_of
 from sudare.policy import Policy
 from sudare.releases import Layout, render, render_untouched
 from sudare.releases.render_unchanged import drawn_column, shown_values
-from sudare.releases.spans import Span
+from sudare.releases.row_blocks import Span
 from sudare.releases.unchanged_columns import carried_columns
 from sudare.table import SUPPRESSED, Column, Draw, ItemSets, Perturbation, Table
 

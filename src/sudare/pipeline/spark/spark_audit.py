@@ -18,7 +18,7 @@ from sudare.audits import (
     audit_release,
 )
 from sudare.audits.class_tables import Whole
-from sudare.audits.distributed_run import (
+from sudare.audits.distributed_audit import (
     OF_THE_WHOLE,
     Bucket,
     Counting,

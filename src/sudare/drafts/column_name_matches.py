@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sudare.drafts import name_vocabulary
+from sudare.drafts import column_name_words
 
 # Words in camelCase and in capitals, then runs of any other script.
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
@@ -53,34 +53,34 @@ def read_name(name: str) -> NameSays:
     parts = split_words(name)
     spoken = _spoken(parts)
     pieces = [piece for part in parts for piece in _pieces(part)]
-    numbers = name_vocabulary.ID_WORDS | name_vocabulary.NUMBER_WORDS
-    quasi, sensitive = _meets(spoken, name_vocabulary.QUASI), _meets(spoken, name_vocabulary.SENSITIVE)
-    described = _meets(parts, name_vocabulary.COUNTING) or _meets(parts, name_vocabulary.DESCRIBING)
+    numbers = column_name_words.ID_WORDS | column_name_words.NUMBER_WORDS
+    quasi, sensitive = _meets(spoken, column_name_words.QUASI), _meets(spoken, column_name_words.SENSITIVE)
+    described = _meets(parts, column_name_words.COUNTING) or _meets(parts, column_name_words.DESCRIBING)
     counted = (
         len(pieces) > 1
-        and pieces[0] in numbers | name_vocabulary.CODE_WORDS
-        and pieces[1] not in name_vocabulary.PERSONS
+        and pieces[0] in numbers | column_name_words.CODE_WORDS
+        and pieces[1] not in column_name_words.PERSONS
     )
-    person = _meets(pieces, name_vocabulary.PERSONS) and not (quasi or sensitive or described or counted)
-    with_id = any(piece in name_vocabulary.ID_WORDS for piece in pieces)
+    person = _meets(pieces, column_name_words.PERSONS) and not (quasi or sensitive or described or counted)
+    with_id = any(piece in column_name_words.ID_WORDS for piece in pieces)
     only_numbers = bool(pieces) and all(piece in numbers for piece in pieces)
-    a_name = _meets(parts, name_vocabulary.NAME_WORDS) and not _meets(parts, name_vocabulary.NAMED_THINGS)
-    identifier = a_name or _meets(spoken, name_vocabulary.IDENTIFIERS)
-    person_number = _meets(spoken, name_vocabulary.PERSON_NUMBERS) and not described
+    a_name = _meets(parts, column_name_words.NAME_WORDS) and not _meets(parts, column_name_words.NAMED_THINGS)
+    identifier = a_name or _meets(spoken, column_name_words.IDENTIFIERS)
+    person_number = _meets(spoken, column_name_words.PERSON_NUMBERS) and not described
     record_id = not described and _numbers_a_record(pieces)
     return NameSays(
-        identifier=identifier or _meets(spoken, name_vocabulary.PERSON_NUMBERS),
+        identifier=identifier or _meets(spoken, column_name_words.PERSON_NUMBERS),
         person_number=person_number and not identifier,
         record_id=record_id,
-        free_text=_meets(spoken, name_vocabulary.FREE_TEXT),
-        person_id=person and any(piece in numbers | name_vocabulary.CODE_WORDS for piece in pieces),
-        person=person and all(_is(piece, name_vocabulary.PERSONS) for piece in pieces),
+        free_text=_meets(spoken, column_name_words.FREE_TEXT),
+        person_id=person and any(piece in numbers | column_name_words.CODE_WORDS for piece in pieces),
+        person=person and all(_is(piece, column_name_words.PERSONS) for piece in pieces),
         bare_id=only_numbers and with_id,
         id_like=only_numbers or with_id or record_id,
         sensitive=sensitive,
         quasi=quasi,
-        postal=_meets(spoken, name_vocabulary.POSTAL),
-        nominal=_meets(spoken, name_vocabulary.NOMINAL) or with_id,
+        postal=_meets(spoken, column_name_words.POSTAL),
+        nominal=_meets(spoken, column_name_words.NOMINAL) or with_id,
     )
 
 
@@ -89,13 +89,13 @@ def _numbers_a_record(pieces: list[str]) -> bool:
 
     In the plural, what a number stands before is counted.
     """
-    behind = name_vocabulary.NUMBER_WORDS | name_vocabulary.ID_WORDS
+    behind = column_name_words.NUMBER_WORDS | column_name_words.ID_WORDS
     for first, second in pairwise(pieces):
-        if first in name_vocabulary.RECORDS and second in behind:
+        if first in column_name_words.RECORDS and second in behind:
             # a hospital's number is that of its patients, and a hospital's id its own
-            return first not in name_vocabulary.PLACES or second in name_vocabulary.NUMBER_WORDS
-        if second in name_vocabulary.RECORDS and first in behind | name_vocabulary.CODE_WORDS:
-            return second not in name_vocabulary.PLACES
+            return first not in column_name_words.PLACES or second in column_name_words.NUMBER_WORDS
+        if second in column_name_words.RECORDS and first in behind | column_name_words.CODE_WORDS:
+            return second not in column_name_words.PLACES
     return False
 
 
@@ -152,4 +152,4 @@ def _pieces(part: str) -> list[str]:
         return [part]
     found = [piece for piece in match.groups() if piece]
     thing = match["thing"] or match["second"]
-    return found if _is(thing, name_vocabulary.PERSONS) or thing in name_vocabulary.RECORDS else [part]
+    return found if _is(thing, column_name_words.PERSONS) or thing in column_name_words.RECORDS else [part]

@@ -1,6 +1,6 @@
 """The words in column names that tell what a column is, in English, German, French, Spanish, Japanese and others.
 
-Latin words stand here in lower case without accents (see :mod:`sudare.drafts.name_hints`, which also joins
+Latin words stand here in lower case without accents (see :mod:`sudare.drafts.column_name_matches`, which also joins
 neighbouring words, so that ``firstname`` meets first_name, firstName and FIRST NAME). Japanese words are looked for
 inside a name, because Japanese writes no spaces; a word of one character must be the whole name, or it would be found
 everywhere.

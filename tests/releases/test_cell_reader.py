@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from sudare.releases import Anything, Choice, Interval
+from sudare.releases.cell_reader import HalfOpen, distinct, label_of, read_cell, read_cells
 from sudare.releases.cell_values import days_in, is_written_number
-from sudare.releases.cells import HalfOpen, distinct, label_of, read_cell, read_cells
 
 TEXTS = ["[1, 5]", None, "*", "[1, 5]", "{a, null}", None, "日本"]
 

@@ -25,12 +25,11 @@ import pyarrow as pa
 from sudare.audits.audit_report import AuditReport, Guarantee
 from sudare.audits.auditor_input import Told
 from sudare.audits.cell_counts import Shown, added
-from sudare.audits.cells import comparable, value
+from sudare.audits.cell_equality import comparable, value
 from sudare.audits.certificate_checks import Found, Sizes
 from sudare.audits.class_tables import Whole, build_classes
 from sudare.audits.definitions import subjects_apart
 from sudare.audits.dummy_draws import doubts, order_of
-from sudare.audits.final_report import conclude
 from sudare.audits.hidden_values import (
     SETS,
     Sets,
@@ -50,6 +49,7 @@ from sudare.audits.release_columns import (
     digest_of,
     sums_of_lines,
 )
+from sudare.audits.report_assembly import conclude
 from sudare.audits.run import (
     DEFINITIONS,
     asked_of_sets,
@@ -58,8 +58,8 @@ from sudare.audits.run import (
     database,
     no_values_in_errors,
 )
-from sudare.audits.spellings import same_texts
 from sudare.audits.uniqueness import Found as Unique
+from sudare.audits.value_spellings import same_texts
 from sudare.core.errors import DataError, Problem
 from sudare.policy import Policy
 

@@ -7,7 +7,7 @@
 3. Shards are sent on in parts, so that rows which are decided on together come together. There they are solved by the
    same kernels as anywhere, rendered, and measured; what is measured adds up.
 4. Spark writes the rows, and they are read back and proven where they are
-   (:mod:`sudare.pipeline.spark.distributed_audit`).
+   (:mod:`sudare.pipeline.spark.spark_audit`).
 """
 
 from __future__ import annotations
@@ -45,10 +45,9 @@ from sudare.engines.spark.spark import (
 from sudare.methods.topdown.distributed.distributed_frame import Shape
 from sudare.metrics.partial_sums import Sums, losses
 from sudare.pipeline.database import repeated
+from sudare.pipeline.engine_support import check_spark
 from sudare.pipeline.request import Request, Result
-from sudare.pipeline.spark.cluster_targets import FolderTarget, target_of
-from sudare.pipeline.spark.distributed_audit import prove
-from sudare.pipeline.spark.distribution import (
+from sudare.pipeline.spark.distributed_methods import (
     BUNDLE,
     Classes,
     CodesOf,
@@ -69,8 +68,9 @@ from sudare.pipeline.spark.shards import (
     make_book,
     merged_words,
 )
+from sudare.pipeline.spark.spark_audit import prove
+from sudare.pipeline.spark.spark_targets import FolderTarget, target_of
 from sudare.pipeline.stages import check_proof, note_spellings, protect_rare_values
-from sudare.pipeline.support import check_spark
 from sudare.releases import class_labels, write_batches
 from sudare.releases.release_figures import (
     Figures,
