@@ -21,7 +21,7 @@ Found = Mapping[str, Any]
 
 
 def report_page(found: Found) -> str:
-    """Return the whole report as HTML, from what :func:`sudare.reports.describe.describe` gives."""
+    """Return the whole report as HTML, from what :func:`sudare.reports.describe.figures.describe` gives."""
     title = f"Report on {found['names'].get('release') or 'a release'}"
     return str(rendered("page.html", title=title, parts=[*sections_of(found), checklists(found)], **_lead(found)))
 

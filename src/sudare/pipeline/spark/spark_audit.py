@@ -72,7 +72,7 @@ def prove(
     mechanism: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Proven:
-    """Prove every promise of a policy on a release, as :func:`sudare.audit.audit_release` does."""
+    """Prove every promise of a policy on a release, as :func:`sudare.audits.run.audit_release` does."""
     with in_its_own_way(told, policy):
         return _prove(spark, frame, where, policy, told.about(policy), mechanism, say)
 
