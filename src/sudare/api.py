@@ -143,9 +143,18 @@ def anonymize(
     entry, options = chosen_method(checked, method)
     decider = MethodDecider(entry, options, seed)
     request = Request.of(
-        data, checked, decider, out=out, memory=memory, engine=engine, sign=sign, policy_file=checked.file or policy,
-        seed=seed, listener=progress or silent, master=master,
-    )  # fmt: skip
+        data,
+        checked,
+        decider,
+        out=out,
+        memory=memory,
+        engine=engine,
+        sign=sign,
+        policy_file=checked.file or policy,
+        seed=seed,
+        listener=progress or silent,
+        master=master,
+    )
     release = Release.of(request, make(request))
     if not entry.recodes_globally:
         return release
@@ -197,9 +206,18 @@ def apply(
         policy = given.policy_in(folder, METHODS)
         decider = PlanDecider(given, UnknownValues() if policy.suppression.unseen == "suppress" else None)
         request = Request.of(
-            data, policy, decider, out=out, memory=memory, engine=engine, sign=sign, policy_file=plan,
-            seed=seed, listener=progress or silent, master=master,
-        )  # fmt: skip
+            data,
+            policy,
+            decider,
+            out=out,
+            memory=memory,
+            engine=engine,
+            sign=sign,
+            policy_file=plan,
+            seed=seed,
+            listener=progress or silent,
+            master=master,
+        )
         release = Release.of(request, make(request))
     return replace(release, plan=given)
 
@@ -297,9 +315,17 @@ def compare(
     from sudare.comparisons.run import compare_of
 
     return compare_of(
-        data, load_policy(policy), methods=methods, sweep=sweep, target=target, folds=folds, queries=queries,
-        seed=seed, time_limit=time_limit, progress=progress,
-    )  # fmt: skip
+        data,
+        load_policy(policy),
+        methods=methods,
+        sweep=sweep,
+        target=target,
+        folds=folds,
+        queries=queries,
+        seed=seed,
+        time_limit=time_limit,
+        progress=progress,
+    )
 
 
 def risk(
@@ -334,9 +360,18 @@ def risk(
     from sudare.risks.run import risk_of
 
     return risk_of(
-        data, load_policy(policy), release=release, population=population, fraction=fraction, columns=columns,
-        target=target, most_columns=most_columns, model=model, seed=seed, progress=progress,
-    )  # fmt: skip
+        data,
+        load_policy(policy),
+        release=release,
+        population=population,
+        fraction=fraction,
+        columns=columns,
+        target=target,
+        most_columns=most_columns,
+        model=model,
+        seed=seed,
+        progress=progress,
+    )
 
 
 def audit(
@@ -425,10 +460,17 @@ def estimate(
     checked = None if policy is None else load_policy(policy)
     spec = None if checked is None else checked.columns.get(of)
     return answer(
-        opened.read(needed(opened.certificate, question)), opened.certificate, question, second=opened.second(of),
-        estimator=estimator, eps=eps, level=level, trees=leaves_of(checked, question.columns),
-        separator=None if spec is None else spec.separator, progress=progress,
-    )  # fmt: skip
+        opened.read(needed(opened.certificate, question)),
+        opened.certificate,
+        question,
+        second=opened.second(of),
+        estimator=estimator,
+        eps=eps,
+        level=level,
+        trees=leaves_of(checked, question.columns),
+        separator=None if spec is None else spec.separator,
+        progress=progress,
+    )
 
 
 def report(
@@ -462,9 +504,15 @@ def report(
 
     keys = public_keys(signed_by)
     return report_of(
-        release, data, checked, checked.file or policy, out=out, risk=attacks,
-        signature=lambda: signature_of(release, keys), progress=progress,
-    )  # fmt: skip
+        release,
+        data,
+        checked,
+        checked.file or policy,
+        out=out,
+        risk=attacks,
+        signature=lambda: signature_of(release, keys),
+        progress=progress,
+    )
 
 
 def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str | None = None) -> str:

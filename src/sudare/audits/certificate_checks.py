@@ -56,10 +56,33 @@ from sudare.policy import TOLERANCE, Policy
 
 FORMAT = 1
 KEYS = (
-    "certificate", "rows_in", "rows_out", "suppressed", "classes", "guarantees", "warnings", "loss", "loss_by_column",
-    "item_sets", "other", "spellings", "seconds", "method", "search", "mechanism", "columns", "order", "randomness",
-    "missing", "versions", "date", "about", "source", "policy_sha256", "release_sha256",
-)  # fmt: skip
+    "certificate",
+    "rows_in",
+    "rows_out",
+    "suppressed",
+    "classes",
+    "guarantees",
+    "warnings",
+    "loss",
+    "loss_by_column",
+    "item_sets",
+    "other",
+    "spellings",
+    "seconds",
+    "method",
+    "search",
+    "mechanism",
+    "columns",
+    "order",
+    "randomness",
+    "missing",
+    "versions",
+    "date",
+    "about",
+    "source",
+    "policy_sha256",
+    "release_sha256",
+)
 """The keys of a certificate; it has all of them, and no other."""
 ROLES = ("quasi", "sensitive", "insensitive", "subject", "identifier")
 STAGES = {"read", "method", "render", "write", "audit"}

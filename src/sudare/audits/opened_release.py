@@ -59,9 +59,15 @@ def open_release(release: str | Path | Any, policy: Policy) -> Release:
     elif isinstance(release, Elsewhere):
         needed = (*policy.quasi, *read_by_promises(policy))
         opened = Release(
-            release.where, release.names, release.types, count=release.count, proven=needed, added=release.digest,
-            single=release.single, rare=release.rare,
-        )  # fmt: skip
+            release.where,
+            release.names,
+            release.types,
+            count=release.count,
+            proven=needed,
+            added=release.digest,
+            single=release.single,
+            rare=release.rare,
+        )
     elif isinstance(release, str | Path):
         opened = open_file(Path(release), policy)
     else:

@@ -21,13 +21,27 @@ HINT = "write its rows anew, such as by pyarrow: write_table(table.replace_schem
 _VERSION = re.compile(r"[\w.+-]{1,40}")
 _WORD = re.compile(r"[\w\[\]., -]{0,40}")
 _PANDAS = {
-    "index_columns", "column_indexes", "columns", "attributes", "partition_columns", "creator", "pandas_version",
-}  # fmt: skip
+    "index_columns",
+    "column_indexes",
+    "columns",
+    "attributes",
+    "partition_columns",
+    "creator",
+    "pandas_version",
+}
 _SPARK = b"org.apache.spark."
 _SPARK_WORDS = {
-    "type", "fields", "name", "nullable", "metadata", "elementType", "containsNull", "keyType", "valueType",
+    "type",
+    "fields",
+    "name",
+    "nullable",
+    "metadata",
+    "elementType",
+    "containsNull",
+    "keyType",
+    "valueType",
     "valueContainsNull",
-}  # fmt: skip
+}
 _SLACK = 16
 """By how many bytes other writers may differ in how they note a schema."""
 

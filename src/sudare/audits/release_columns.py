@@ -141,9 +141,9 @@ class Release:
             chosen = self.table.select(positions).rename_columns([f"c{position}" for position in positions])
             connection.register("source", chosen)
             return "source"
-        columns = ", ".join([
-            *(f"c{position}" for position in positions), *(f"{sql} AS {name}" for name, sql in (beside or {}).items())
-        ])  # fmt: skip
+        columns = ", ".join(
+            [*(f"c{position}" for position in positions), *(f"{sql} AS {name}" for name, sql in (beside or {}).items())]
+        )
         if self.delimiter is not None:
             source = self._csv_source(self.delimiter)
         elif self._read_alike(connection, positions):

@@ -195,9 +195,7 @@ class _Study:
         share = alone.records / self.counts.rows
         holds = share <= spec.most + TOLERANCE
         note = "" if holds else self._remedy(names, spec.most)
-        return Guarantee(
-            spec.model, spec.parameters(), spec.most, share, holds, 0 if holds else alone.records, note
-        )  # fmt: skip
+        return Guarantee(spec.model, spec.parameters(), spec.most, share, holds, 0 if holds else alone.records, note)
 
     def _named(self, spec: UniquenessSpec) -> list[str]:
         released = [name for name in self.policy.columns if self.policy.columns[name].role in SHOWN]

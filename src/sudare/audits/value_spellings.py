@@ -22,9 +22,7 @@ from sudare.core.errors import DataError, Problem
 from sudare.policy import ColumnSpec
 
 _EXACTLY = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[InvalidOperation])
-_PLAIN = {"‘": "'", "’": "'", "‚": "'", "‛": "'", "ʼ": "'", "ʹ": "'", "′": "'", "`": "'"} | {
-    "“": '"', "”": '"', "„": '"', "‟": '"', "−": "-",
-}  # fmt: skip
+_PLAIN = dict.fromkeys("‘’‚‛ʼʹ′`", "'") | dict.fromkeys("“”„‟", '"') | {"−": "-"}
 _IGNORED = (
     ("\u034f", "\u034f"), ("\u115f", "\u1160"), ("\u17b4", "\u17b5"), ("\u180b", "\u180f"), ("\u2065", "\u2065"),
     ("\u3164", "\u3164"), ("\ufe00", "\ufe0f"), ("\uffa0", "\uffa0"), ("\U000e0100", "\U000e01ef"),

@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from sudare.audits.audit_report import AuditWarning
 
-RELEASED, INSENSITIVE, COLUMN, NEARLY, COMBINATION, ALIKE, RARE = (
-    "unique-released", "unique-insensitive", "unique-column", "nearly-unique-column", "unique-combination",
-    "homogeneous", "rare-values",
-)  # fmt: skip
-"""The kinds of warnings, in the order in which they are told."""
+# the kinds of warnings, in the order in which they are told
+RELEASED = "unique-released"
+INSENSITIVE = "unique-insensitive"
+COLUMN = "unique-column"
+NEARLY = "nearly-unique-column"
+COMBINATION = "unique-combination"
+ALIKE = "homogeneous"
+RARE = "rare-values"
 COUNTED = (RELEASED, INSENSITIVE, COLUMN, NEARLY, ALIKE, RARE)
 """Those whose figures are counted, and never estimated."""
 HALF = 0.5

@@ -127,9 +127,16 @@ def anonymize(
             _check_apart(plan, data, given(policy, outside), out)
         with progress(quiet or as_json) as listener:
             release = api.anonymize(
-                data, given(policy, outside), out=out, method=method, memory=memory, progress=listener, engine=engine,
-                master=master, sign=sign,
-            )  # fmt: skip
+                data,
+                given(policy, outside),
+                out=out,
+                method=method,
+                memory=memory,
+                progress=listener,
+                engine=engine,
+                master=master,
+                sign=sign,
+            )
         if plan is not None and release.plan is not None:
             release.plan.save(plan)
         if as_json:
@@ -267,9 +274,16 @@ def compare(
         asked = None if methods is None else [name.strip() for name in methods.split(",")]
         with progress(quiet or as_json) as listener:
             compared = api.compare(
-                data, given(policy, outside), methods=asked, sweep=parse_sweep(sweep) if sweep else None,
-                target=target, folds=folds, queries=queries, time_limit=time_limit, progress=listener,
-            )  # fmt: skip
+                data,
+                given(policy, outside),
+                methods=asked,
+                sweep=parse_sweep(sweep) if sweep else None,
+                target=target,
+                folds=folds,
+                queries=queries,
+                time_limit=time_limit,
+                progress=listener,
+            )
             stop_was_heard()  # what was finished by then is shown
         found = compared.to_dict(costs=True)
         if picture is not None:
@@ -319,9 +333,17 @@ def risk(
         known = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
         with progress(quiet or as_json) as listener:
             found = api.risk(
-                data, given(policy, outside), release=release, population=population, fraction=fraction,
-                columns=known, target=target, most_columns=most_columns, model=model, progress=listener,
-            )  # fmt: skip
+                data,
+                given(policy, outside),
+                release=release,
+                population=population,
+                fraction=fraction,
+                columns=known,
+                target=target,
+                most_columns=most_columns,
+                model=model,
+                progress=listener,
+            )
         if as_json:
             say(json.dumps(found.to_dict(), ensure_ascii=False))
         elif not quiet:
@@ -351,9 +373,15 @@ def audit(
 
         with progress(quiet or as_json) as listener:
             report = api.audit(
-                release, given(policy, outside), method=method, other_policy=other_policy, signed_by=signed_by or (),
-                progress=lambda step: listener(step, 0, 0), engine=engine, master=master,
-            )  # fmt: skip
+                release,
+                given(policy, outside),
+                method=method,
+                other_policy=other_policy,
+                signed_by=signed_by or (),
+                progress=lambda step: listener(step, 0, 0),
+                engine=engine,
+                master=master,
+            )
         if as_json:
             say(json.dumps(report.to_dict(), ensure_ascii=False))
             raise typer.Exit(0 if report.passed else 1)
@@ -424,9 +452,16 @@ def estimate(
             check_new(picture)
         with progress(quiet or as_json) as listener:
             found = api.estimate(
-                release, of=of, by=by or (), where=where, estimator=estimator, eps=eps, level=level,
-                policy=None if policy is None else given(policy, outside), progress=listener,
-            )  # fmt: skip
+                release,
+                of=of,
+                by=by or (),
+                where=where,
+                estimator=estimator,
+                eps=eps,
+                level=level,
+                policy=None if policy is None else given(policy, outside),
+                progress=listener,
+            )
         if picture is not None:
             from sudare.reports import estimate_picture
 

@@ -150,10 +150,9 @@ def show_nodes(found: dict[str, Any], most: int) -> None:
         rows = [["loss", "suppressed", "classes", "smallest", "average", "largest", "levels"]]
         for node in nodes[:most]:
             sizes = node["class_sizes"]
-            rows.append([
-                f"{node['loss']:.6g}", str(node["suppressed"]), str(node["classes"]), str(sizes["smallest"]),
-                f"{sizes['average']:.1f}", str(sizes["largest"]), _levels(node["levels"]),
-            ])  # fmt: skip
+            counts = [str(node["suppressed"]), str(node["classes"])]
+            spread = [str(sizes["smallest"]), f"{sizes['average']:.1f}", str(sizes["largest"])]
+            rows.append([f"{node['loss']:.6g}", *counts, *spread, _levels(node["levels"])])
         for line in text_table([left, *figures, TextColumn(right=False)], rows):
             say(line)
         if len(nodes) > most:

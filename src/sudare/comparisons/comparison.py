@@ -108,11 +108,15 @@ def compare_ways(
     there = len(bench.queries)
     notes = (FEWER.format(there=there, wanted=wanted),) if there < wanted else ()
     return Comparison(
-        records=bench.table.rows, seed=bench.seed, results=with_frontier(run.results), outcomes=tuple(run.outcomes),
-        queries=there, notes=notes,
+        records=bench.table.rows,
+        seed=bench.seed,
+        results=with_frontier(run.results),
+        outcomes=tuple(run.outcomes),
+        queries=there,
+        notes=notes,
         stopped=None if stopped is None else stopped.format(done=len(run.results), all=len(ways)),
         **run.about(ways),
-    )  # fmt: skip
+    )
 
 
 class _Run:

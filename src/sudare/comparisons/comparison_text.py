@@ -36,9 +36,13 @@ def _learnt(found: Figures) -> Iterator[str]:
     yield ""
     scores = [TextColumn(least=room, gap=0) for room in (11, 11, 11, 9, 9, 9)]
     columns = [
-        TextColumn(right=False, gap=0), TextColumn(gap=0, least=2), *scores,
-        TextColumn(least=8), TextColumn(least=10), TextColumn(least=5),
-    ]  # fmt: skip
+        TextColumn(right=False, gap=0),
+        TextColumn(gap=0, least=2),
+        *scores,
+        TextColumn(least=8),
+        TextColumn(least=10),
+        TextColumn(least=5),
+    ]
     above = ["", "", "", "", "accuracy, %", "", "", "AUC", "", "", ""]
     head = ["method", "", *_HEADS, *_HEADS, "records", "class info", "GCP"]
     yield from text_table(columns, [above, head, *(_outcome(outcome) for outcome in outcomes)])

@@ -77,9 +77,15 @@ def compare_of(
     asks = _Asks(view, queries, seed)
     bench = Bench(view.untouched, requirements_of(policy), asks.of(policy), view, seed, asks)
     found = compare_ways(
-        bench, ways, target=target, judged=judged, folds=folds, wanted=queries,
-        until=math.inf if time_limit is None else started + time_limit, progress=listener,
-    )  # fmt: skip
+        bench,
+        ways,
+        target=target,
+        judged=judged,
+        folds=folds,
+        wanted=queries,
+        until=math.inf if time_limit is None else started + time_limit,
+        progress=listener,
+    )
     limited = any(isinstance(spec, UniquenessSpec) for spec in policy.require)
     return replace(found, notes=(*found.notes, UNCOUNTED)) if limited else found
 

@@ -148,10 +148,10 @@ def _groups() -> Iterator[tuple[Path, str, str]]:
     for line in lines:
         _, kinds, path = (*line.split(":", 2), "", "")[:3]
         if kinds in ("", "memory"):
-            root, names = (
-                (new, ("memory.max", "memory.current")) if kinds == ""
-                else (old, ("memory.limit_in_bytes", "memory.usage_in_bytes"))
-            )  # fmt: skip
+            if kinds == "":
+                root, names = new, ("memory.max", "memory.current")
+            else:
+                root, names = old, ("memory.limit_in_bytes", "memory.usage_in_bytes")
             own = root / path.lstrip("/")
             for folder in (own, *own.parents):
                 yield folder, *names

@@ -381,6 +381,16 @@ def _arranged(
         records, notes = np.bincount(cell.reshape(shape)[:, 0], found.records, len(keys)).astype(np.float64), []
     cells = labelled(keys, question, {by.column: labels[by.column] for by in question.by})
     return Answer(
-        question, "pram", estimator, level, cells, values, records, counts, by_cell(found.se), by_cell(found.low),
-        by_cell(found.high), tuple(notes),
-    )  # fmt: skip
+        question=question,
+        method="pram",
+        estimator=estimator,
+        level=level,
+        cells=cells,
+        values=values,
+        records=records,
+        counts=counts,
+        se=by_cell(found.se),
+        low=by_cell(found.low),
+        high=by_cell(found.high),
+        notes=tuple(notes),
+    )

@@ -271,16 +271,33 @@ def _from_sets(
     sets = read_sets(table.column(question.of), question.of, least, values, separator)
     chosen = estimator or DEFAULT
     found = from_sets(
-        cells.of_record, sets, len(values), len(cells.labels), estimator=chosen, eps=eps, level=level,
-        log_factors=_factors(facts, question.of, least, len(values)), progress=listener,
-    )  # fmt: skip
+        cells.of_record,
+        sets,
+        len(values),
+        len(cells.labels),
+        estimator=chosen,
+        eps=eps,
+        level=level,
+        log_factors=_factors(facts, question.of, least, len(values)),
+        progress=listener,
+    )
     notes = [REPEATED] if facts.get("repeated") else []
     notes += ["Sets show the whole domain, so that nothing can be told."] if least == len(values) > 1 else []
     told = [plain_value(value) for value in values]
     return Answer(
-        question, "dummies", chosen, level, cells.labels, told, found.records.astype(np.float64), found.counts,
-        found.se, found.low, found.high, tuple(notes),
-    )  # fmt: skip
+        question=question,
+        method="dummies",
+        estimator=chosen,
+        level=level,
+        cells=cells.labels,
+        values=told,
+        records=found.records.astype(np.float64),
+        counts=found.counts,
+        se=found.se,
+        low=found.low,
+        high=found.high,
+        notes=tuple(notes),
+    )
 
 
 def read_sets(
@@ -391,18 +408,26 @@ def _from_groups(table: pa.Table, second: pa.Table | None, facts: Mapping[str, A
     exact = low == high
     counts = np.where(exact, low, total(drawn * held / whole))
     return Answer(
-        question, "anatomy", "groups", None, cells.labels, [plain_value(value) for value in values], records, counts,
-        np.where(exact, 0.0, np.nan), low, high, () if exact.all() else (GROUPS,), "bounds",
-    )  # fmt: skip
+        question=question,
+        method="anatomy",
+        estimator="groups",
+        level=None,
+        cells=cells.labels,
+        values=[plain_value(value) for value in values],
+        records=records,
+        counts=counts,
+        se=np.where(exact, 0.0, np.nan),
+        low=low,
+        high=high,
+        notes=() if exact.all() else (GROUPS,),
+        limits="bounds",
+    )
 
 
 def _whole(table: pa.Table, first: str, second: str | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return one or two columns of whole numbers from 0, or raise."""
     try:
-        found = [
-            table.column(name).combine_chunks().cast(pa.int64()).to_numpy()
-            for name in (first, second or first)
-        ]  # fmt: skip
+        found = [table.column(name).combine_chunks().cast(pa.int64()).to_numpy() for name in (first, second or first)]
     except (KeyError, ValueError, pa.ArrowException):
         found = []
     if not found or any(len(column) and column.min() < 0 for column in found):
@@ -453,6 +478,16 @@ def _normal(
     low, high = np.maximum(found.counts - reach, found.least), np.minimum(found.counts + reach, found.most)
     notes = (note,) if note else ()
     return Answer(
-        question, method, estimator, level, cells, values, found.records, found.counts, se,
-        np.minimum(low, found.counts), np.maximum(high, found.counts), notes,
-    )  # fmt: skip
+        question=question,
+        method=method,
+        estimator=estimator,
+        level=level,
+        cells=cells,
+        values=values,
+        records=found.records,
+        counts=found.counts,
+        se=se,
+        low=np.minimum(low, found.counts),
+        high=np.maximum(high, found.counts),
+        notes=notes,
+    )

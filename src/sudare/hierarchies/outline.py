@@ -49,9 +49,8 @@ def _head(hierarchy: Hierarchy) -> list[str]:
     rows = []
     for level in range(hierarchy.depth, -1, -1):
         one, several = ("leaf", "leaves") if level == 0 else ("label", "labels")
-        rows.append([
-            f"level {level}", names[level], f"{sizes[level]:,}", one if sizes[level] == 1 else several, examples[level]
-        ])  # fmt: skip
+        unit = one if sizes[level] == 1 else several
+        rows.append([f"level {level}", names[level], f"{sizes[level]:,}", unit, examples[level]])
     left = TextColumn(right=False)
     columns = [TextColumn(right=False, gap=0), left, TextColumn(), TextColumn(right=False, least=6, gap=1), left]
     return [*([hierarchy.source] if hierarchy.source else []), *text_table(columns, rows), ""]

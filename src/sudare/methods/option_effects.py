@@ -120,7 +120,7 @@ OPTIONS: Mapping[tuple[str, str], tuple[Needs, ...]] = {
             "leave it out, or say search: beam.",
         ),
     ),
-}  # fmt: skip
+}
 """For each option of a method that may be without effect, what has to hold."""
 
 _DEFAULTS: Mapping[tuple[str, str], Any] = {

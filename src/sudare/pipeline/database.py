@@ -102,9 +102,12 @@ def repeated(request: Request, atoms: engines.Tally) -> tuple[Table, Ints]:
     view = request.view.policy
     kept = {name: spec for name, spec in view.columns.items() if name in atoms.cells.column_names}
     encoded = encode(
-        atoms.cells, view.model_copy(update={"columns": kept}), progress=request.listener, unknown=request.unknown,
+        atoms.cells,
+        view.model_copy(update={"columns": kept}),
+        progress=request.listener,
+        unknown=request.unknown,
         also=request.view.also,
-    )  # fmt: skip
+    )
     owner = np.repeat(np.arange(len(atoms.counts)), atoms.counts)
     if request.unknown is not None:
         request.unknown.records = {name: rows[owner] for name, rows in request.unknown.records.items()}

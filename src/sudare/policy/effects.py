@@ -241,14 +241,10 @@ _ROLES: Mapping[str, tuple[str, str]] = {
 
 HIERARCHY_KEYS: Mapping[str, tuple[Condition, ...]] = {
     "delimiter": (
-        Condition(
-            lambda _, __, hierarchy: _is_csv(hierarchy.get("file")), "only a CSV file has one", "leave it out."
-        ),
+        Condition(lambda _, __, hierarchy: _is_csv(hierarchy.get("file")), "only a CSV file has one", "leave it out."),
     ),
-    "origin": (
-        Condition(lambda _, __, hierarchy: "bands" in hierarchy, "only bands have a place where they begin"),
-    ),
-}  # fmt: skip
+    "origin": (Condition(lambda _, __, hierarchy: "bands" in hierarchy, "only bands have a place where they begin"),),
+}
 """For each key of a hierarchy that is not its source, what has to hold there."""
 
 _SUPPRESSES = _heeded("suppression", "{method} leaves out no records", "leave it out, or use top-down or full-domain.")

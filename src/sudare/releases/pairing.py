@@ -145,9 +145,16 @@ def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> P
     listener("read the release", 0, 0)
     there = [name for name in opened.columns if name in policy.columns or name == "group"]
     pair = Pair(
-        policy, opened, certificate, rows, columns, people.codes if isinstance(people, Column) else None,
-        opened.load(there), tokens, odd,
-    )  # fmt: skip
+        policy=policy,
+        opened=opened,
+        certificate=certificate,
+        rows=rows,
+        columns=columns,
+        people=people.codes if isinstance(people, Column) else None,
+        released=opened.load(there),
+        missing=tokens,
+        odd=odd,
+    )
     _check_values(pair)
     return pair
 

@@ -62,9 +62,12 @@ def private_folder(beside: Path | None = None) -> Iterator[Path]:
         except OSError as error:
             if error.errno in _FULL:
                 raise TargetError(
-                    Problem(str(parent), "the disk is full, or a file may not grow that large.",
-                            "free some room, or choose another folder.")
-                ) from None  # fmt: skip
+                    Problem(
+                        str(parent),
+                        "the disk is full, or a file may not grow that large.",
+                        "free some room, or choose another folder.",
+                    )
+                ) from None
             raise
 
 

@@ -107,9 +107,13 @@ def report_of(
     # what does not belong together is refused before any attack is tried
     table = held(data, policy)
     found = describe(
-        release, table, policy, names=known, risk=None if risk is None else lambda: _measured(risk, table),
+        release,
+        table,
+        policy,
+        names=known,
+        risk=None if risk is None else lambda: _measured(risk, table),
         progress=progress,
-    )  # fmt: skip
+    )
     found = {**found, "certificate": {**found["certificate"], "signature": signature()}}
     made = Report(report_page(found), found)
     return made if target is None else Report(made.html, made.figures, made.save(target))

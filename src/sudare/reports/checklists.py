@@ -24,7 +24,7 @@ from sudare.reports.identifiers import (
     STATES,
     hinted,
     words_of,
-)  # fmt: skip
+)
 from sudare.reports.sections import Cell, Section
 
 Found = Mapping[str, Any]
@@ -67,21 +67,30 @@ def verdicts(found: Found) -> list[tuple[str, str, str]]:
 
 def _lists(found: Found) -> list[tuple[str, str, list[Item]]]:
     return [
-        ("HIPAA Safe Harbor: the eighteen identifiers",
-         "45 CFR 164.514(b)(2). Columns are recognised by their names, kinds and roles, and numbers also by values "
-         "that few records share.",
-         [*safe_harbor(found), KNOWLEDGE]),
-        ("EMA policy 0070: a threshold of 0.09",
-         "Publication of clinical data: the largest risk that a participant is recognised stays at or below 0.09. That "
-         "is read as one in a group of 11, which is 0.0909 before rounding.", ema(found)),
-        ("Cells of at least 11",
-         "The rule of the US Centers for Medicare and Medicaid Services: no cell of 1 to 10 is shown, or can be "
-         "derived.",
-         cell_size(found)),
-        ("Japan: anonymously processed information (匿名加工情報)",
-         "Act on the Protection of Personal Information, Article 43, and its Enforcement Rules, Article 34.",
-         appi(found)),
-    ]  # fmt: skip
+        (
+            "HIPAA Safe Harbor: the eighteen identifiers",
+            "45 CFR 164.514(b)(2). Columns are recognised by their names, kinds and roles, and numbers also by values "
+            "that few records share.",
+            [*safe_harbor(found), KNOWLEDGE],
+        ),
+        (
+            "EMA policy 0070: a threshold of 0.09",
+            "Publication of clinical data: the largest risk that a participant is recognised stays at or below 0.09. "
+            "That is read as one in a group of 11, which is 0.0909 before rounding.",
+            ema(found),
+        ),
+        (
+            "Cells of at least 11",
+            "The rule of the US Centers for Medicare and Medicaid Services: no cell of 1 to 10 is shown, or can be "
+            "derived.",
+            cell_size(found),
+        ),
+        (
+            "Japan: anonymously processed information (匿名加工情報)",
+            "Act on the Protection of Personal Information, Article 43, and its Enforcement Rules, Article 34.",
+            appi(found),
+        ),
+    ]
 
 
 def _list(title: str, about: str, items: Sequence[Item]) -> dict[str, Any]:
@@ -231,9 +240,13 @@ def _coded(column: Found, named: bool) -> tuple[str, str]:
 
 
 def _shown(column: Found) -> str:
-    words = {"generalized": "released generalized", "untouched": "released as it was", "drawn": "released drawn at "
-        "random",
-             "sets": "released hidden among others", "apart": "released in a table of its own"}  # fmt: skip
+    words = {
+        "generalized": "released generalized",
+        "untouched": "released as it was",
+        "drawn": "released drawn at random",
+        "sets": "released hidden among others",
+        "apart": "released in a table of its own",
+    }
     return words[column["treatment"]]
 
 
@@ -319,13 +332,14 @@ def cell_size(found: Found) -> list[Item]:
         about += f" Values of {', '.join(hidden)} are hidden among others, where some may be seldom."
     return [
         Item("No group of quasi-identifiers has 1 to 10 records", f"{told}.", verdict),
-        Item("No other column shows a value of 1 to 10 records", about,
-             UNMET if small else JUDGE if hidden else MET),
-        Item("This report shows no count of 1 to 10",
-             f"Counts of the data below {found['threshold']} are blurred, and others rounded to multiples of it.",
-             MET if found["threshold"] >= 11 else UNMET if verdict == UNMET or small else JUDGE),
+        Item("No other column shows a value of 1 to 10 records", about, UNMET if small else JUDGE if hidden else MET),
+        Item(
+            "This report shows no count of 1 to 10",
+            f"Counts of the data below {found['threshold']} are blurred, and others rounded to multiples of it.",
+            MET if found["threshold"] >= 11 else UNMET if verdict == UNMET or small else JUDGE,
+        ),
         Item("Tables made from the release show no cell of 1 to 10", "Whoever publishes has to see to it.", JUDGE),
-    ]  # fmt: skip
+    ]
 
 
 # -- Japan ----------------------------------------------------------------------------------------------------

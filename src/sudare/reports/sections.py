@@ -92,12 +92,14 @@ def _promises(found: Found) -> Facts:
     for one in found["guarantees"]:
         limited = one["required"] not in (0, None) or not str(one["model"]).endswith("absent")
         verdict = "holds" if one["holds"] else "broken"
-        rows.append([
-            Cell(meaning(one), strong=_asked(one), note=one["note"] or ""),
-            _figure(one["required"]) if limited else "none",
-            _figure(one["achieved"]) if limited else _figure(one["achieved"] or "none"),
-            Cell(verdict, style=verdict),
-        ])  # fmt: skip
+        rows.append(
+            [
+                Cell(meaning(one), strong=_asked(one), note=one["note"] or ""),
+                _figure(one["required"]) if limited else "none",
+                _figure(one["achieved"]) if limited else _figure(one["achieved"] or "none"),
+                Cell(verdict, style=verdict),
+            ]
+        )
     return {"rows": rows, "limits": list(limits(found))}
 
 
@@ -130,8 +132,9 @@ def _relations(found: Found) -> Facts:
     facts = found["relations"]
     if facts is None:
         return {"names": []}
-    pictures = [(side, matrix(facts["names"], facts[side], title=f"Associations {side}"))
-                for side in ("before", "after")]  # fmt: skip
+    pictures = [
+        (side, matrix(facts["names"], facts[side], title=f"Associations {side}")) for side in ("before", "after")
+    ]
     notes = []
     if any(value is None for line in facts["after"] for value in line):
         notes.append("A dash stands where values are hidden in sets or groups: estimates tell what they go with.")

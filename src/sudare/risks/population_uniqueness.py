@@ -87,8 +87,10 @@ def uniqueness(sizes: Ints, fraction: float) -> Uniqueness:
         share = uniques / people if people else 0.0
         return Uniqueness(fraction, people, uniques, share, share, share, share, "none needed", float(uniques > 0))
     estimates = {
-        "zayatz": zayatz(found, fraction), "pitman": pitman(found, fraction), "snb": snb(found, fraction),
-    }  # fmt: skip
+        "zayatz": zayatz(found, fraction),
+        "pitman": pitman(found, fraction),
+        "snb": snb(found, fraction),
+    }
     shares = {name: None if each is None else min(max(each / people, 0.0), 1.0) for name, each in estimates.items()}
     first, second = shares["zayatz"] or 0.0, shares["snb"]
     if fraction <= 0.1:
@@ -97,9 +99,16 @@ def uniqueness(sizes: Ints, fraction: float) -> Uniqueness:
         rule = "snb" if second is not None and second <= first else "zayatz"
     chosen = shares[rule]
     return Uniqueness(
-        fraction, people, uniques, shares["zayatz"], shares["pitman"], second, chosen or 0.0, rule,
-        _match(found, fraction),
-    )  # fmt: skip
+        fraction=fraction,
+        population=people,
+        sample_uniques=uniques,
+        zayatz=shares["zayatz"],
+        pitman=shares["pitman"],
+        snb=second,
+        dankar=chosen or 0.0,
+        rule=rule,
+        match=_match(found, fraction),
+    )
 
 
 def _match(found: Frequencies, fraction: float) -> float:

@@ -195,18 +195,31 @@ def assess(
     after = None if release is None else study.after(release)
     found = tuple(study.inferred(name, column, model) for name, column in targets.items())
     return Risk(
-        table.rows, None if release is None else release.shown.rows, tuple(columns), seed, before, after, found,
-        tuple(study.notes),
-    )  # fmt: skip
+        rows=table.rows,
+        released=None if release is None else release.shown.rows,
+        columns=tuple(columns),
+        seed=seed,
+        before=before,
+        after=after,
+        inference=found,
+        notes=tuple(study.notes),
+    )
 
 
 class _Study:
     """A table, what the intruder knows of it, who is attacked, and what there is to compare with."""
 
     def __init__(
-        self, table: Table, names: Sequence[str], release: ReleaseView | None, population: Table | None,
-        fraction: float | None, most: int, seed: int, listener: Listener,
-    ) -> None:  # fmt: skip
+        self,
+        table: Table,
+        names: Sequence[str],
+        release: ReleaseView | None,
+        population: Table | None,
+        fraction: float | None,
+        most: int,
+        seed: int,
+        listener: Listener,
+    ) -> None:
         self.table, self.names, self.release, self.listener = table, list(names), release, listener
         self.columns: dict[str, Column | ItemSets] = {name: table.quasi[name] for name in names}
         self.single = {name: each for name, each in self.columns.items() if isinstance(each, Column)}

@@ -296,8 +296,11 @@ def rarity(policy: Policy) -> Rarity | None:
     """Return which values a release must not name; None if the policy lets it name all."""
     if policy.release.ranges == "tight":
         return None
-    least = max(2, *(math.ceil(getattr(spec, "k", 0)) for spec in policy.require),
-                *(math.ceil(getattr(spec, "l", 0)) for spec in policy.require))  # fmt: skip
+    least = max(
+        2,
+        *(math.ceil(getattr(spec, "k", 0)) for spec in policy.require),
+        *(math.ceil(getattr(spec, "l", 0)) for spec in policy.require),
+    )
     public = frozenset(name for name, spec in policy.columns.items() if spec.order is not None)
     return Rarity(least, policy.counts_subjects, public)
 

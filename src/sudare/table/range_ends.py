@@ -108,9 +108,12 @@ def _axis(values: pa.Array) -> _Axis:
         whole = _fitting([int(value.as_py().scaleb(digits)) for value in values])
         wide = pa.decimal256(76, digits)
         return _Axis(
-            whole, whole, lambda: _decimal_steps(whole, 2),
-            lambda found: pa.array([Decimal(each).scaleb(-digits) for each in found], wide), 10.0**-digits,
-        )  # fmt: skip
+            below=whole,
+            above=whole,
+            steps=lambda: _decimal_steps(whole, 2),
+            arrow=lambda found: pa.array([Decimal(each).scaleb(-digits) for each in found], wide),
+            scale=10.0**-digits,
+        )
     if pa.types.is_integer(kind):
         whole = _fitting(values.to_pylist() if pa.types.is_uint64(kind) else values.cast(pa.int64()).to_numpy())
         return _Axis(whole, whole, lambda: _decimal_steps(whole, 2), _integers, 1.0)
@@ -137,9 +140,12 @@ def _fractions(given: NDArray[np.float64]) -> _Axis:
 
     below, above = _around(given, finest, shown)
     return _Axis(
-        below, above, lambda: _decimal_steps(above, 1), lambda found: pa.array([shown(each) for each in found]),
-        (0.25 if quartered else 1.0) * 10.0**finest,
-    )  # fmt: skip
+        below=below,
+        above=above,
+        steps=lambda: _decimal_steps(above, 1),
+        arrow=lambda found: pa.array([shown(each) for each in found]),
+        scale=(0.25 if quartered else 1.0) * 10.0**finest,
+    )
 
 
 def _magnitude(size: float) -> int:

@@ -123,13 +123,11 @@ def hide_rare(table: Table, least: int, *, people: bool = False, public: Collect
     if not named or least < 2:
         return table
     order = by_people(table) if people and table.subject is not None else None
-    return replace(
-        table,
-        quasi=dict(table.quasi) | {
-            name: hidden(table.single[name], count_holders(table, name, least, order), least, table.storage)[0]
-            for name in named
-        },
-    )  # fmt: skip
+    found = {
+        name: hidden(table.single[name], count_holders(table, name, least, order), least, table.storage)[0]
+        for name in named
+    }
+    return replace(table, quasi={**table.quasi, **found})
 
 
 def only_held(table: Table) -> Table:

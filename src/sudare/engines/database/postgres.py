@@ -86,9 +86,12 @@ class PostgresSession:
         schema, _, table = name.rpartition(".") if not temporary else ("", "", name)
         with self._speaking(), self._connection.cursor() as cursor:
             cursor.adbc_ingest(
-                _plain(table), self._holdable(data), mode="create", temporary=temporary,
+                _plain(table),
+                self._holdable(data),
+                mode="create",
+                temporary=temporary,
                 db_schema_name=_plain(schema) if schema else None,
-            )  # fmt: skip
+            )
 
     def _holdable(self, data: pa.Table | pa.RecordBatchReader) -> pa.Table | pa.RecordBatchReader:
         """Return data in types that the driver takes for what they are, or raise."""

@@ -36,11 +36,14 @@ def asked_of(table: Table, requirements: Requirements, method: str, *, balanced:
         what = f"{method} leaves quasi-identifiers as they are, and promises l-diversity (variant: distinct) alone."
         problems.append(Problem(describe(model), what, INSTEAD))
     problems += [
-        Problem(f"columns.{name}", f"is sensitive, and nothing is promised about it; {method} would show it as it is.",
-                "require l-diversity of it, or give it the role identifier.")
+        Problem(
+            f"columns.{name}",
+            f"is sensitive, and nothing is promised about it; {method} would show it as it is.",
+            "require l-diversity of it, or give it the role identifier.",
+        )
         for name in table.sensitive
         if name not in asked
-    ]  # fmt: skip
+    ]
     for name, least in asked.items():
         counts = np.bincount(table.sensitive[name].codes)
         there = int(np.count_nonzero(counts))

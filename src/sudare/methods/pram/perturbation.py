@@ -122,9 +122,17 @@ def pram(
     listener("prepare kernels", 0, 0)
     listener("decide", 0.0, 1.0)
     promises, calibration = weighed(
-        table, requirements, p=p, weights=weights, kind=kind, matrices=matrices, strata=strata, never=never,
-        joint=joint, told=True,
-    )  # fmt: skip
+        table,
+        requirements,
+        p=p,
+        weights=weights,
+        kind=kind,
+        matrices=matrices,
+        strata=strata,
+        never=never,
+        joint=joint,
+        told=True,
+    )
     mechanism = promises.mechanism
     attributes = mechanism.layout.attributes
     retention, lowered_for = retained(p, promises, calibration)

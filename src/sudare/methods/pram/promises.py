@@ -380,9 +380,7 @@ def check_priors(promises: Promises, retention: Retention) -> None:
         spread = np.sqrt((prior @ (matrix * (1 - matrix))) / counts.sum())
         if (np.abs((actual - prior) @ matrix) > 3 * spread + 0.5 * 10.0**-DIGITS).any():
             what = "is not the distribution of the column."
-            problems.append(
-                Problem(f"alpha-gamma (column = {limit.model.column}).prior", what, TAKEN)
-            )  # fmt: skip
+            problems.append(Problem(f"alpha-gamma (column = {limit.model.column}).prior", what, TAKEN))
     if problems:
         raise PolicyUnmetError(problems)
 

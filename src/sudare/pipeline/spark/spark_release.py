@@ -129,9 +129,14 @@ def make_on_spark(request: Request) -> Result:
         figures = note_spellings(request, told(heads), spread.book.table)
         with request.timed("audit"):
             proven = prove(
-                spark, written, target.where, policy, told=ToldOf(method=str(request.method["name"])),
-                mechanism=figures.mechanism.to_dict(), say=lambda step: request.listener(step, 0, 0),
-            )  # fmt: skip
+                spark,
+                written,
+                target.where,
+                policy,
+                told=ToldOf(method=str(request.method["name"])),
+                mechanism=figures.mechanism.to_dict(),
+                say=lambda step: request.listener(step, 0, 0),
+            )
             hint = "does the source give other rows each time it is read?"
             check_proof(proven.report, figures, target.where, hint)
         if isinstance(decision, Classes):

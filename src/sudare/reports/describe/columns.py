@@ -73,11 +73,27 @@ class Described:
 
     def _undescribed(self, name: str) -> dict[str, Any]:
         return {
-            "name": name, "role": self.pair.policy.columns[name].role, "treatment": "untouched", "kind": "other",
-            "notes": ["Holds values of a kind that this report does not describe."], "parts": None, "distance": None,
-            "shares": None, "finest": None, "old": "none", "rare": True, "width": None, "general": False, "exact": True,
-            "unique": True, "own": True, "ends": False, "whole": False, "codes": False, "small": True,
-        }  # fmt: skip
+            "name": name,
+            "role": self.pair.policy.columns[name].role,
+            "treatment": "untouched",
+            "kind": "other",
+            "notes": ["Holds values of a kind that this report does not describe."],
+            "parts": None,
+            "distance": None,
+            "shares": None,
+            "finest": None,
+            "old": "none",
+            "rare": True,
+            "width": None,
+            "general": False,
+            "exact": True,
+            "unique": True,
+            "own": True,
+            "ends": False,
+            "whole": False,
+            "codes": False,
+            "small": True,
+        }
 
     def _described(self, name: str) -> dict[str, Any]:
         column, spec = self.pair.columns[name], self.pair.policy.columns[name]
@@ -147,9 +163,12 @@ class Described:
         opened, spec = self.pair.opened, self.pair.policy.columns[name]
         question = ask(name, (), None, opened.names, hidden=opened.sealed)
         found = answer(
-            opened.read(needed(opened.certificate, question)), opened.certificate, question,
-            second=opened.second(name), separator=spec.separator,
-        )  # fmt: skip
+            opened.read(needed(opened.certificate, question)),
+            opened.certificate,
+            question,
+            second=opened.second(name),
+            separator=spec.separator,
+        )
         counts = np.nan_to_num(found.counts.sum(axis=0))
         told = pa.array([None if value is None else _text(value) for value in found.values], pa.large_string())
         try:
@@ -199,11 +218,14 @@ class Described:
         small = bool(untouched and np.any(used & (shown.records < SMALL)))
         width = shown.mean_width()
         return {
-            "finest": finest, "old": old, "rare": rare, "small": small,
+            "finest": finest,
+            "old": old,
+            "rare": rare,
+            "small": small,
             "width": None if width is None else float(f"{width:.3g}"),
             "general": bool(np.any(used & (shown.form == GENERAL))),
             "exact": bool(np.any(used & (shown.form == SINGLE))),
-        }  # fmt: skip
+        }
 
     def _leads(self, name: str, column: Column, shown: Shown | None) -> dict[str, Any]:
         """Return whether released values lead to people, whatever the column is called; told by yes and no alone.
@@ -261,13 +283,20 @@ class Described:
             "shares": self._item_shares(name, len(column.items)),
             "notes": [
                 f"The items that most records hold, of {_about(len(texts), crowd)}. A record may hold several."
-                + ("" if untouched else " An item that the release does not show may still be there: absence is never "
-                   "shown.")
+                + (
+                    ""
+                    if untouched
+                    else " An item that the release does not show may still be there: absence is never shown."
+                )
             ],
-            "finest": None, "old": "none", "width": None, "general": not untouched, "exact": True,
+            "finest": None,
+            "old": "none",
+            "width": None,
+            "general": not untouched,
+            "exact": True,
             "rare": untouched and any(0 < count < crowd.least for count in shown.values()),
             "small": untouched and any(0 < count < SMALL for count in shown.values()),
-        }  # fmt: skip
+        }
         return about if top else about | {"parts": None}
 
     def _item_shares(self, name: str, items: int) -> dict[str, Any] | None:

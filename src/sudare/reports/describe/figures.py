@@ -158,8 +158,11 @@ def _spec(spec: ColumnSpec) -> dict[str, Any]:
     levels = None
     if tree is not None:
         given = {key: getattr(tree, key) for key in ("prefix", "bands", "dates")}
-        told = [f"{key} {', '.join(f'{part:g}' if isinstance(part, float) else str(part) for part in value)}"
-                for key, value in given.items() if value]  # fmt: skip
+        told = [
+            f"{key} {', '.join(f'{part:g}' if isinstance(part, float) else str(part) for part in value)}"
+            for key, value in given.items()
+            if value
+        ]
         levels = told[0] if told else f"file {Path(tree.file).name}" if tree.file else "tree" if tree.tree else "flat"
     return {
         "role": spec.role,

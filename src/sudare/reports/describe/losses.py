@@ -42,8 +42,10 @@ def _told(figures: Mapping[str, Any], crowd: Crowd, few: bool) -> dict[str, Any]
 
 def told_items(figures: Mapping[str, Any], crowd: Crowd, few: bool) -> dict[str, Any]:
     """Return what a certificate tells of the items of a column; how many are shown can be counted."""
-    return {name: value if name == "disclosed" or not few else crowd.nearby(value, crowd.rows)
-            for name, value in figures.items()}  # fmt: skip
+    return {
+        name: value if name == "disclosed" or not few else crowd.nearby(value, crowd.rows)
+        for name, value in figures.items()
+    }
 
 
 def disclosed_share(disclosed: int, items: int, crowd: Crowd) -> float:

@@ -147,10 +147,7 @@ def _panels(found: Mapping[str, Any]) -> list[_Panel]:
         key = repr(row["cell"])
         about[key] = (row["cell"], row["records"])
         bars.setdefault(key, []).append(_bar(row, found["limits"] == "bounds"))
-    return [
-        _Panel(_title_of(cell), records, key in few, bars[key])
-        for key, (cell, records) in about.items()
-    ]  # fmt: skip
+    return [_Panel(_title_of(cell), records, key in few, bars[key]) for key, (cell, records) in about.items()]
 
 
 def _bar(row: Mapping[str, Any], bounds: bool) -> _Bar:

@@ -62,9 +62,16 @@ def words(
 ) -> Markup:
     """Return a line of text; ``y`` is where its letters stand, ``style`` the class by which a page colours it."""
     return element(
-        "text", content, class_=style, x=x, y=y, font_size=size, fill=None if style is not None else colour,
-        text_anchor=anchor, font_weight="bold" if bold else None,
-    )  # fmt: skip
+        "text",
+        content,
+        class_=style,
+        x=x,
+        y=y,
+        font_size=size,
+        fill=None if style is not None else colour,
+        text_anchor=anchor,
+        font_weight="bold" if bold else None,
+    )
 
 
 def box(
@@ -83,15 +90,28 @@ def box(
 ) -> Markup:
     """Return a rectangle; ``style`` is the class of a page that gives a colour."""
     return element(
-        "rect", class_=style, x=x, y=y, width=max(width, 0.0), height=max(height, 0.0), rx=radius or None, fill=fill,
-        fill_opacity=opacity, **_outline(stroke, thickness, dashed),
-    )  # fmt: skip
+        "rect",
+        class_=style,
+        x=x,
+        y=y,
+        width=max(width, 0.0),
+        height=max(height, 0.0),
+        rx=radius or None,
+        fill=fill,
+        fill_opacity=opacity,
+        **_outline(stroke, thickness, dashed),
+    )
 
 
 def line(
-    start: Point, end: Point, *, stroke: str | None = None, thickness: float = 1.4, dashed: bool = False,
+    start: Point,
+    end: Point,
+    *,
+    stroke: str | None = None,
+    thickness: float = 1.4,
+    dashed: bool = False,
     style: str | None = None,
-) -> Markup:  # fmt: skip
+) -> Markup:
     """Return a straight line."""
     return element(
         "line", class_=style, x1=start[0], y1=start[1], x2=end[0], y2=end[1], **_outline(stroke, thickness, dashed)
@@ -118,9 +138,14 @@ def steps(points: Sequence[Point], *, stroke: str, thickness: float, opacity: fl
     path = f"M{_number(points[0][0])} {_number(points[0][1])}"
     path += "".join(f"H{_number(x)}V{_number(y)}" for x, y in points[1:])
     return element(
-        "path", d=path, fill="none", stroke=stroke, stroke_width=thickness, stroke_opacity=opacity,
+        "path",
+        d=path,
+        fill="none",
+        stroke=stroke,
+        stroke_width=thickness,
+        stroke_opacity=opacity,
         stroke_linejoin="round",
-    )  # fmt: skip
+    )
 
 
 def thread(points: Sequence[Point], *, stroke: str, dashed: bool = False) -> Markup:
