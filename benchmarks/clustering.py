@@ -25,11 +25,11 @@ import pyarrow as pa
 
 import sudare
 from perturbing import perturbed
-from sudare.api import encode
 from sudare.methods.clustering.l_clustering import l_clustering
 from sudare.methods.topdown.top_down import top_down
 from sudare.metrics import METRICS
 from sudare.models import KAnonymity, LDiversity, Requirements
+from sudare.sources.encoded_table import encode
 from sudare.table import Partition, Table, generalize
 
 HIERARCHIES = Path(__file__).parent / "adult_hierarchies"

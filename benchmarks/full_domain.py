@@ -24,10 +24,10 @@ import pyarrow as pa
 
 import sudare
 from perturbing import perturbed
-from sudare.api import encode
 from sudare.methods.lattice.full_domain import full_domain
 from sudare.methods.lattice.lattice import Lattice
 from sudare.models import KAnonymity, LDiversity, Model, Requirements, TCloseness
+from sudare.sources.encoded_table import encode
 from sudare.table import Table, cut_at
 
 HIERARCHIES = Path(__file__).parent / "adult_hierarchies"

@@ -21,10 +21,10 @@ import pyarrow as pa
 
 import sudare
 from perturbing import perturbed
-from sudare.api import encode
 from sudare.methods.tds.cuts import Cut
 from sudare.methods.tds.top_down_specialization import tds
 from sudare.models import KAnonymity, Requirements
+from sudare.sources.encoded_table import encode
 from sudare.table import Table
 
 QUASI = (

@@ -23,11 +23,11 @@ import pyarrow as pa
 
 import sudare
 from perturbing import perturbed
-from sudare.api import encode
 from sudare.methods import METHODS
 from sudare.metrics import METRICS
 from sudare.models import KAnonymity, Requirements
 from sudare.policy import Policy
+from sudare.sources.encoded_table import encode
 from sudare.table import Partition, Table, generalize
 
 NUMERIC = ("age", "education-num")

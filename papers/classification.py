@@ -27,7 +27,7 @@ import pyarrow as pa
 
 import sudare
 from classification_page import DRAWS, FOLDS, GLOBAL, K_OF_WEIGHTS, OTHERS, QUASI, SERIES, Figures, draw, page
-from sudare.api import encode, load_policy
+from sudare.api import load_policy
 from sudare.comparisons import (
     CLASSIFIERS,
     Outcome,
@@ -38,6 +38,7 @@ from sudare.comparisons import (
 from sudare.methods.tds.cuts import Candidate, Cut
 from sudare.metrics import information
 from sudare.models import KAnonymity, Requirements
+from sudare.sources.encoded_table import encode
 from sudare.table import Table, encode_column
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "papers"

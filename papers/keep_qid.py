@@ -54,7 +54,8 @@ from keep_qid_queries import (
     released,
     truth,
 )
-from sudare.api import encode, load_policy
+from sudare.api import load_policy
+from sudare.sources.encoded_table import encode
 from sudare.table import Column, Table
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "papers"

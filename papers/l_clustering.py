@@ -33,11 +33,12 @@ import pyarrow.compute as pc
 
 import sudare
 from l_clustering_page import QUASI, SENSITIVE, WAYS, Figures, draw, page
-from sudare.api import encode, load_policy
+from sudare.api import load_policy
 from sudare.methods.clustering.l_clustering import l_clustering
 from sudare.methods.lattice.full_domain import full_domain
 from sudare.metrics import METRICS, relative_uncertainty, uncertainty
 from sudare.models import LDiversity, Requirements
+from sudare.sources.encoded_table import encode
 from sudare.table import Partition, Table, generalize
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "papers"

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 import sudare
 from pram_page import CASES, COLUMNS, WAYS, Figures, draw, page, shown
-from sudare.api import encode, load_policy
+from sudare.api import load_policy
 from sudare.core.randomness import Entropy
 from sudare.estimates.matrix_estimator import from_matrix
 from sudare.kernels import random_cells as kernel
@@ -41,6 +41,7 @@ from sudare.methods.pram import (
     uniform_matrix,
 )
 from sudare.methods.random_columns import CodeDraw
+from sudare.sources.encoded_table import encode
 from sudare.table import Column
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "papers"

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sudare import engines, hierarchies
 from sudare.audits import AuditReport, Told
-from sudare.core.errors import (
-    ParameterError,
-    PolicyError,
-    Problem,
-    TargetError,
-    UnsupportedError,
-    did_you_mean,
-)
+from sudare.core.errors import ParameterError, PolicyError, Problem, TargetError, UnsupportedError, did_you_mean
 from sudare.core.progress import Listener, silent
 from sudare.engines import shown_place as shown_place
 from sudare.methods import METHODS
@@ -27,20 +20,12 @@ from sudare.pipeline.request import runs_on_spark
 from sudare.pipeline.request_checks import check_classes, chosen_method
 from sudare.pipeline.request_checks import load_policy as load_policy
 from sudare.policy import Policy, SourceSpec
-from sudare.releases import (
-    check_folder,
-    private_folder,
-    second_table,
-)
+from sudare.releases import check_folder, private_folder, second_table
 from sudare.releases.plans import Plan
-from sudare.sources.encoded_table import (
-    Data,
-    UnknownValues,
-    as_in_tree,
-    encoder,
-)
-from sudare.sources.encoded_table import encode as encode  # both are of use by themselves, to whoever measures
-from sudare.sources.encoded_table import read as read
+from sudare.sources.column_encoders import as_in_tree, encoder
+from sudare.sources.encoded_table import encode
+from sudare.sources.opened_source import Data, read
+from sudare.sources.unknown_values import UnknownValues
 
 if TYPE_CHECKING:
     from sudare.comparisons import Comparison
@@ -448,11 +433,7 @@ def estimate(
         policy: the policy of the release. With it, labels of hierarchies are spread over their leaves.
         progress: a function that receives the progress of the work.
     """
-    from sudare.estimates import (
-        answer,
-        ask,
-        needed,
-    )
+    from sudare.estimates import answer, ask, needed
     from sudare.releases.opened import leaves_of, open_released
 
     opened = open_released(release)

@@ -10,25 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.audits import (
-    AuditReport,
-    Guarantee,
-    audit_release,
-)
-from sudare.audits.certificate_checks import (
-    MISSING,
-    NO_LOSS,
-    ORDERS,
-    RANDOMNESS,
-    ROLES,
-    STAGES,
-)
+from sudare.audits import AuditReport, Guarantee, audit_release
+from sudare.audits.certificate_checks import MISSING, NO_LOSS, ORDERS, RANDOMNESS, ROLES, STAGES
 from sudare.audits.class_tables import build_classes
-from sudare.audits.losses import (
-    Losses,
-    Records,
-    losses,
-)
+from sudare.audits.losses import Losses, Records, losses
 from sudare.audits.opened_release import open_release
 from sudare.audits.run import database
 from sudare.policy import Policy

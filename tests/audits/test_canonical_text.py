@@ -15,12 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sudare.audits import audit_release, canonical_text
-from sudare.audits.canonical_text import (
-    IrregularError,
-    Layout,
-    Tokens,
-    count_records,
-)
+from sudare.audits.canonical_text import IrregularError, Layout, Tokens, count_records
 from sudare.core.errors import DataError
 
 from .tables import policy

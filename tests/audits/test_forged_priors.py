@@ -11,11 +11,7 @@ import pytest
 
 import sudare
 from sudare.audits import audit_release, transitions
-from sudare.audits.transitions import (
-    Full,
-    read_matrix,
-    read_rows,
-)
+from sudare.audits.transitions import Full, read_matrix, read_rows
 from sudare.core.errors import AuditFailedError
 from sudare.policy import Policy
 

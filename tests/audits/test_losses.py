@@ -10,18 +10,9 @@ import pytest
 
 import sudare
 from sudare.audits.auditor_input import Told
-from sudare.audits.cell_counts import (
-    Axis,
-    Single,
-    added,
-)
+from sudare.audits.cell_counts import Axis, Single, added
 from sudare.audits.date_axis import place_of
-from sudare.audits.distributed_audit import (
-    Counting,
-    Layout,
-    merged,
-    prove_bucket,
-)
+from sudare.audits.distributed_audit import Counting, Layout, merged, prove_bucket
 from sudare.audits.losses import Records, losses
 from sudare.audits.rule_levels import heights, level_of
 from sudare.policy import HierarchySpec, Policy

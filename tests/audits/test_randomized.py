@@ -16,14 +16,7 @@ from hypothesis import strategies as st
 import sudare
 from sudare.audits import audit_release
 from sudare.audits.mechanism import Domain
-from sudare.audits.transitions import (
-    Even,
-    Full,
-    least_ratio,
-    read_matrix,
-    read_prior,
-    read_rows,
-)
+from sudare.audits.transitions import Even, Full, least_ratio, read_matrix, read_prior, read_rows
 from sudare.core.errors import AuditFailedError, DataError
 from sudare.methods import pram
 from sudare.policy import Policy

@@ -9,19 +9,8 @@ import os
 import pytest
 
 import sudare
-from sudare.core.errors import (
-    AuditFailedError,
-    DataError,
-    MissingExtraError,
-    ParameterError,
-    TargetError,
-)
-from sudare.releases.signatures import (
-    PASSPHRASE,
-    Signer,
-    canonical,
-    load_signer,
-)
+from sudare.core.errors import AuditFailedError, DataError, MissingExtraError, ParameterError, TargetError
+from sudare.releases.signatures import PASSPHRASE, Signer, canonical, load_signer
 
 from .tables import write
 

@@ -11,11 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sudare.audits import (
-    Alone,
-    Elsewhere,
-    audit_release,
-)
+from sudare.audits import Alone, Elsewhere, audit_release
 from sudare.audits import uniqueness as counting
 from sudare.audits.class_tables import build_classes
 from sudare.audits.opened_release import open_release

@@ -404,7 +404,7 @@ class TestWhere:
 
     @pytest.mark.parametrize("name", ["top-down", "mondrian"])
     def test_methods_without_a_plan(self, planned, name, monkeypatch):
-        monkeypatch.setattr("sudare.api.read", None)  # which would be used first of all
+        monkeypatch.setattr("sudare.pipeline.local.read", None)  # which would be used first of all
         said = self.unmade(planned, planned.plan, said=rules(limit=0) | {"method": {"name": name}})
         assert f"{name} decides for each class of a table anew" in said
         assert "full-domain" in said
@@ -424,7 +424,7 @@ class TestWhere:
     @pytest.mark.parametrize("path", ["/proc/plan.json", f"{'x' * 300}.json"])
     def test_nobody_can_write_there(self, planned, path, monkeypatch):
         """Which is found out before there is a release that would lack its plan."""
-        monkeypatch.setattr("sudare.api.read", None)
+        monkeypatch.setattr("sudare.pipeline.local.read", None)
         monkeypatch.chdir(planned.folder)
         said = self.unmade(planned, path)
         assert "cannot be written" in said or "may not be written to" in said

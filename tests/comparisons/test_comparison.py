@@ -11,20 +11,8 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.comparisons import (
-    CLASSIFIERS,
-    Way,
-    classifiers,
-    evaluate,
-    show,
-    stratified,
-)
-from sudare.core.errors import (
-    DataError,
-    MissingExtraError,
-    ParameterError,
-    UnsupportedError,
-)
+from sudare.comparisons import CLASSIFIERS, Way, classifiers, evaluate, show, stratified
+from sudare.core.errors import DataError, MissingExtraError, ParameterError, UnsupportedError
 from sudare.models import KAnonymity, Requirements
 from sudare.table import Table, encode_column, encode_items
 

@@ -10,15 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.comparisons import (
-    Bench,
-    Result,
-    RiskFigures,
-    Way,
-    compare_ways,
-    measurement,
-    show,
-)
+from sudare.comparisons import Bench, Result, RiskFigures, Way, compare_ways, measurement, show
 from sudare.comparisons.comparison import with_frontier
 from sudare.comparisons.run_costs import measured
 from sudare.core.errors import ParameterError, UnsupportedError

@@ -8,27 +8,15 @@ import pytest
 
 import sudare
 from sudare.comparisons import draw_queries
-from sudare.comparisons.hidden_estimates import (
-    allowed,
-    draw_all,
-    from_draws,
-    from_groups,
-)
-from sudare.comparisons.queries import (
-    LEAST,
-    SANE,
-    Condition,
-    Query,
-    covered,
-    estimates,
-    within,
-)
+from sudare.comparisons.hidden_estimates import allowed, draw_all, from_draws, from_groups
+from sudare.comparisons.queries import LEAST, SANE, Condition, Query, covered, estimates, within
 from sudare.estimates import Range
 from sudare.methods.hiding.anatomy import anatomy
 from sudare.methods.pram.perturbation import pram
 from sudare.models import LDiversity, PkAnonymity, Requirements
 from sudare.policy import Policy
-from sudare.sources.encoded_table import encode, without_rare
+from sudare.sources.encoded_table import encode
+from sudare.sources.policy_rarity import without_rare
 from sudare.table import Partition, Table, encode_column, generalize
 
 

@@ -11,12 +11,7 @@ import pytest
 from test_hiding import ILLNESSES, check_truth, every_ending, every_method, read, second_of, small, two_columns
 
 import sudare
-from sudare.core.errors import (
-    DataError,
-    PolicyError,
-    PolicyUnmetError,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, PolicyError, PolicyUnmetError, UnsupportedError
 from sudare.policy import Policy
 
 KINDS = {

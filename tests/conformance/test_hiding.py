@@ -16,13 +16,7 @@ import pytest
 from test_methods import SETTINGS, patients, required, ways_of
 
 import sudare
-from sudare.core.errors import (
-    PolicyError,
-    PolicyUnmetError,
-    SudareError,
-    TargetError,
-    UnsupportedError,
-)
+from sudare.core.errors import PolicyError, PolicyUnmetError, SudareError, TargetError, UnsupportedError
 from sudare.methods import METHODS
 from sudare.models import MODELS, Requirements
 

@@ -15,14 +15,9 @@ from sudare import api
 from sudare.cli import app
 from sudare.core import memory
 from sudare.core.errors import DataError, ParameterError
-from sudare.core.memory import (
-    Demand,
-    available,
-    check_fits,
-    parse_size,
-    show_size,
-    storage_limit,
-)
+from sudare.core.memory import Demand, available, check_fits, parse_size, show_size, storage_limit
+from sudare.sources.encoded_table import encode
+from sudare.sources.opened_source import read
 
 GB = 1 << 30
 POLICY = {
@@ -124,7 +119,7 @@ def test_too_little_memory():
 def test_refused_before_anything_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 300 << 20)
     monkeypatch.setattr(memory, "FLOOR", 1 << 30)
-    monkeypatch.setattr(api, "encode", lambda *_, **__: pytest.fail("it was read"))
+    monkeypatch.setattr("sudare.pipeline.local.encode", lambda *_, **__: pytest.fail("it was read"))
     with pytest.raises(DataError, match="memory: 5,000 records need about"):
         sudare.anonymize(people(), POLICY, out=tmp_path / "release.csv")
     assert list(tmp_path.iterdir()) == []
@@ -189,7 +184,7 @@ def baskets(tree, table):
         "require": [{"model": "k-anonymity", "k": 2}],
     }
     checked = api.load_policy(policy)
-    return api.encode(api.read(table, checked)[0], checked).quasi["basket"]
+    return encode(read(table, checked)[0], checked).quasi["basket"]
 
 
 @pytest.mark.parametrize("cells", [[["walnut", "apple"], None, ["pear"], []], ["walnut,apple", None, "pear", ""]])

@@ -11,11 +11,7 @@ import pytest
 
 from sudare import datasets
 from sudare.datasets import diabetes, diabetes_hierarchies, diabetes_policy
-from sudare.datasets.preparation import (
-    DIABETES_DRUGS,
-    main,
-    make_diabetes,
-)
+from sudare.datasets.preparation import DIABETES_DRUGS, main, make_diabetes
 from sudare.hierarchies import from_csv, levels, missing_values
 from sudare.policy import Policy
 

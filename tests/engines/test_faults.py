@@ -18,11 +18,7 @@ from typer.testing import CliRunner
 
 import sudare
 from sudare.cli import app
-from sudare.core.errors import (
-    DataError,
-    SudareError,
-    TargetError,
-)
+from sudare.core.errors import DataError, SudareError, TargetError
 from sudare.engines import find_place, open_database
 from sudare.pipeline import Request
 

@@ -8,11 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.core.errors import (
-    DataError,
-    SudareError,
-    TargetError,
-)
+from sudare.core.errors import DataError, SudareError, TargetError
 
 from .homes import quoted, rows
 

@@ -10,13 +10,7 @@ from tests.engines.comparing import rows_of
 from tests.engines.test_spark_places import PLAIN, policy, table
 
 import sudare
-from sudare.core.errors import (
-    AuditFailedError,
-    DataError,
-    PolicyUnmetError,
-    TargetError,
-    UnsupportedError,
-)
+from sudare.core.errors import AuditFailedError, DataError, PolicyUnmetError, TargetError, UnsupportedError
 from sudare.pipeline.spark import spark_release
 
 

@@ -20,11 +20,7 @@ from typer.testing import CliRunner
 
 import sudare
 from sudare.cli.commands import app
-from sudare.core.errors import (
-    DataError,
-    SudareError,
-    TargetError,
-)
+from sudare.core.errors import DataError, SudareError, TargetError
 
 SECRET = "secret-word"
 POLICY = {

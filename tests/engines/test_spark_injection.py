@@ -11,11 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
-from sudare.core.errors import (
-    DataError,
-    SudareError,
-    TargetError,
-)
+from sudare.core.errors import DataError, SudareError, TargetError
 from sudare.engines.spark.spark import Spark, beside
 from sudare.pipeline.spark.spark_targets import TableTarget
 

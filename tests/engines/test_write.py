@@ -10,11 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.core.errors import (
-    DataError,
-    SudareError,
-    TargetError,
-)
+from sudare.core.errors import DataError, SudareError, TargetError
 from sudare.engines import find_place, open_database
 from sudare.engines.spark.spark import Spark
 

@@ -5,16 +5,7 @@ from datetime import time, timedelta
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.estimates.test_pram_counts import (
-    INCOME,
-    certificate,
-    counted,
-    perturbed,
-    released,
-    show,
-    skewed,
-    truths,
-)
+from tests.estimates.test_pram_counts import INCOME, certificate, counted, perturbed, released, show, skewed, truths
 
 import sudare
 from sudare.core.errors import DataError

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from sudare.estimates import factors
-from sudare.estimates.factors import (
-    Even,
-    Whole,
-    along,
-    drawing_of,
-)
+from sudare.estimates.factors import Even, Whole, along, drawing_of
 
 
 def by_shares(rng, values, kept):

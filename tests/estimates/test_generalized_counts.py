@@ -13,11 +13,7 @@ from hypothesis import strategies as st
 
 from sudare.core.errors import DataError
 from sudare.estimates import ask
-from sudare.estimates.generalized_counts import (
-    counted,
-    plain_values,
-    shares_of,
-)
+from sudare.estimates.generalized_counts import counted, plain_values, shares_of
 
 TREE = {"*": ["a", "b", "c", "d"], "ab": ["a", "b"], "cd": ["c", "d"], **{each: [each] for each in "abcd"}}
 

@@ -7,14 +7,8 @@ from hypothesis import strategies as st
 from tests.estimates import naive
 
 from sudare.core.errors import ParameterError, UnsupportedError
-from sudare.estimates import (
-    MATRIX_ESTIMATORS,
-    from_matrix,
-    matrix_estimator,
-)
-from sudare.estimates import (
-    likelihood as likely,
-)
+from sudare.estimates import MATRIX_ESTIMATORS, from_matrix, matrix_estimator
+from sudare.estimates import likelihood as likely
 from sudare.kernels.estimates import count_bounds
 
 

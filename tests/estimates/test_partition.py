@@ -12,17 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.core.errors import DataError
-from sudare.estimates import (
-    By,
-    Range,
-    ask,
-)
-from sudare.estimates.partition import (
-    cells_of,
-    coded,
-    labels_of,
-    parted,
-)
+from sudare.estimates import By, Range, ask
+from sudare.estimates.partition import cells_of, coded, labels_of, parted
 from sudare.releases.cell_values import period
 
 

@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from sudare.core.errors import ParameterError
-from sudare.estimates import (
-    By,
-    Range,
-    ask,
-)
+from sudare.estimates import By, Range, ask
 
 RELEASED = ["sex", "age", "born", "disease", "a:b", "a=b", "city, state", "x"]
 

@@ -11,12 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.core.errors import (
-    DataError,
-    ParameterError,
-    SudareError,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, ParameterError, SudareError, UnsupportedError
 from sudare.estimates import ESTIMATORS, ask
 from sudare.estimates.run import FEW, answer
 from sudare.releases.certificate import Certificate
@@ -108,11 +103,7 @@ def test_memory_and_files_give_the_same(method, tmp_path):
     """The same release, written down in every format, tells the same."""
     release = released(method)
     wanted = sudare.estimate(release, of="disease", by="sex", where="age=30..49")
-    from sudare.releases import (
-        place,
-        second_table,
-        write_batches,
-    )
+    from sudare.releases import place, second_table, write_batches
 
     for name in FILES:
         if method == "dummies" and name.endswith("sv"):

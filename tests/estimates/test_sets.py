@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 from tests.estimates import naive
 
 from sudare.core.errors import ParameterError, UnsupportedError
-from sudare.estimates import (
-    DEFAULT,
-    ESTIMATORS,
-    from_sets,
-)
+from sudare.estimates import DEFAULT, ESTIMATORS, from_sets
 
 
 def zipf(values, power=1.0):

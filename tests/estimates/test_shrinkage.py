@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from tests.estimates.test_matrix_counts import keeping, mixed, shown, zipf
 
-from sudare.estimates import (
-    from_matrix,
-    likelihood,
-    matrix_estimator,
-    shrinkage,
-)
+from sudare.estimates import from_matrix, likelihood, matrix_estimator, shrinkage
 from sudare.estimates.factors import drawing_of
 
 

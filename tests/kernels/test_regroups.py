@@ -11,11 +11,7 @@ import sudare
 from sudare.kernels.clustering import moves, regroups
 from sudare.methods.clustering.l_clustering import l_clustering
 from sudare.methods.clustering.neighbourhoods import Field
-from sudare.methods.clustering.polish import (
-    Polisher,
-    _roots,
-    polish,
-)
+from sudare.methods.clustering.polish import Polisher, _roots, polish
 from sudare.models import KAnonymity, LDiversity, Requirements
 from sudare.table import Column, Partition, Table
 

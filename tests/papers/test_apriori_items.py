@@ -13,10 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sudare.hierarchies import build
-from sudare.methods.lattice.apriori_items import (
-    HIDDEN,
-    cut_items,
-)
+from sudare.methods.lattice.apriori_items import HIDDEN, cut_items
 from sudare.models import KmAnonymity
 from sudare.policy import HierarchySpec
 from sudare.table import ItemSets, encode_items

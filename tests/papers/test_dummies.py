@@ -12,12 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.core.errors import (
-    DataError,
-    ParameterError,
-    PolicyUnmetError,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, ParameterError, PolicyUnmetError, UnsupportedError
 from sudare.core.randomness import Entropy
 from sudare.kernels.random_cells import log_factors
 from sudare.methods.hiding.dummies import dummies

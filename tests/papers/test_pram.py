@@ -15,13 +15,7 @@ import pytest
 
 import sudare
 from sudare import datasets
-from sudare.core.errors import (
-    DataError,
-    PolicyError,
-    PolicyUnmetError,
-    SudareError,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, PolicyError, PolicyUnmetError, SudareError, UnsupportedError
 from sudare.core.randomness import Entropy
 from sudare.methods import METHODS
 from sudare.methods.pram import (
@@ -38,7 +32,8 @@ from sudare.methods.random_columns import CodeDraw
 from sudare.models import MODELS, AlphaGamma, KAnonymity, PkAnonymity, Requirements
 from sudare.pipeline.request_checks import view_of
 from sudare.policy import Policy
-from sudare.sources.encoded_table import encode, read
+from sudare.sources.encoded_table import encode
+from sudare.sources.opened_source import read
 from sudare.table import Column
 
 ROWS = 32_561

@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sudare.methods.topdown.distributed.distributed_frame import (
-    Plan,
-    Shape,
-    spread_mondrian,
-    spread_top_down,
-)
+from sudare.methods.topdown.distributed.distributed_frame import Plan, Shape, spread_mondrian, spread_top_down
 from sudare.methods.topdown.distributed.questions import Task
 from sudare.methods.topdown.mondrian import mondrian
 from sudare.methods.topdown.top_down import top_down

@@ -15,12 +15,7 @@ from hypothesis import strategies as st
 
 from sudare.methods import METHODS, Flag, Seconds, Share, Weight, Whole
 from sudare.policy.effects import idle
-from sudare.releases import (
-    Anything,
-    Choice,
-    Interval,
-    parse_cell,
-)
+from sudare.releases import Anything, Choice, Interval, parse_cell
 
 NASTY = [
     "", " ", "x", "*", "null", "NULL", "None", "nan", "NaN", "0", "01", "1", "1.0", "-1", "a, b", "a,b", ", ", ",",

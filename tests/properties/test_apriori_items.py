@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 
 from sudare.hierarchies import build
 from sudare.kernels.lattice.item_combinations import relabel
-from sudare.methods.lattice.apriori_items import (
-    HIDDEN,
-    cut_items,
-)
+from sudare.methods.lattice.apriori_items import HIDDEN, cut_items
 from sudare.models import KmAnonymity
 from sudare.policy import HierarchySpec
 from sudare.table import ItemSets, encode_items, smallest

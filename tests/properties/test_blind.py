@@ -18,11 +18,7 @@ from soak import minimality
 from sudare.core.errors import PolicyError, UnsupportedError
 from sudare.methods import METHODS
 from sudare.methods.topdown.blind_splits import Blindness, allowed
-from sudare.methods.topdown.shortfall import (
-    NEVER,
-    Shortfall,
-    safe_size,
-)
+from sudare.methods.topdown.shortfall import NEVER, Shortfall, safe_size
 from sudare.models import AlphaKAnonymity, Groups, Histograms, KAnonymity, LDiversity, Requirements
 from sudare.table import Table, encode_column, encode_items
 

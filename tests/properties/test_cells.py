@@ -7,12 +7,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.releases import (
-    Anything,
-    Choice,
-    Interval,
-    parse_cell,
-)
+from sudare.releases import Anything, Choice, Interval, parse_cell
 from sudare.releases.cell_writer import cell_labels
 from sudare.table import Partition, Table, encode_column, generalize
 

@@ -13,16 +13,11 @@ import pytest
 from hypothesis import HealthCheck, event, given, reject, settings
 from hypothesis import strategies as st
 
-from sudare.api import encode
-from sudare.core.errors import (
-    DataError,
-    ParameterError,
-    PolicyUnmetError,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, ParameterError, PolicyUnmetError, UnsupportedError
 from sudare.methods.topdown.distributed.distributed_frame import spread_top_down
 from sudare.models import MODELS, KAnonymity, KmAnonymity, LDiversity, Requirements, TCloseness
 from sudare.policy import Policy
+from sudare.sources.encoded_table import encode
 from sudare.table import SUPPRESSED, Column, Table
 
 from .spreading import KINDS, baskets, classes, cut, decided, planned, random_requirements, random_table, shape_of

@@ -10,12 +10,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import sudare
-from sudare.core.errors import (
-    DataError,
-    PolicyUnmetError,
-    TargetError,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, PolicyUnmetError, TargetError, UnsupportedError
 from sudare.methods import METHODS
 
 from .tables import NAMES, NASTY, effective, unwritable

@@ -10,12 +10,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import sudare
-from sudare.core.errors import (
-    DataError,
-    PolicyError,
-    PolicyUnmetError,
-    TargetError,
-)
+from sudare.core.errors import DataError, PolicyError, PolicyUnmetError, TargetError
 
 from .tables import NAMES, NASTY, unwritable
 from .test_releases import many

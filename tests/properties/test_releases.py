@@ -13,11 +13,7 @@ from hypothesis import strategies as st
 
 import sudare
 from sudare.audits.value_spellings import same_text
-from sudare.core.errors import (
-    DataError,
-    PolicyUnmetError,
-    TargetError,
-)
+from sudare.core.errors import DataError, PolicyUnmetError, TargetError
 
 from .tables import TEXT_ENDINGS, Drawn, drawn_tables, unwritable
 

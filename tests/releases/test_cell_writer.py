@@ -13,12 +13,7 @@ import pytest
 
 from sudare.hierarchies import build
 from sudare.policy import HierarchySpec
-from sudare.releases import (
-    Anything,
-    Choice,
-    Interval,
-    parse_cell,
-)
+from sudare.releases import Anything, Choice, Interval, parse_cell
 from sudare.releases.cell_writer import cell_labels
 from sudare.releases.value_texts import value_texts
 from sudare.table import Partition, Table, encode_column, generalize

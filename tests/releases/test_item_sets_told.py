@@ -8,12 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.core.errors import (
-    DataError,
-    ParameterError,
-    PolicyError,
-    SudareError,
-)
+from sudare.core.errors import DataError, ParameterError, PolicyError, SudareError
 
 QUASI, ITEMS = {"role": "quasi"}, {"role": "quasi", "kind": "items"}
 

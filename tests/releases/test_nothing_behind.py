@@ -11,13 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
-from sudare.core.errors import (
-    AuditFailedError,
-    DataError,
-    SudareError,
-    TargetError,
-    UnsupportedError,
-)
+from sudare.core.errors import AuditFailedError, DataError, SudareError, TargetError, UnsupportedError
 from sudare.table import Partition, Taxonomy, encode_column, generalize, merge_alike
 from sudare.table.table import Table
 

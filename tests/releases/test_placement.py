@@ -13,12 +13,7 @@ from pathlib import Path
 import pytest
 
 from sudare.core.errors import TargetError
-from sudare.releases.placement import (
-    PREFIX,
-    certificate_path,
-    place,
-    private_folder,
-)
+from sudare.releases.placement import PREFIX, certificate_path, place, private_folder
 
 
 def folders(parent):

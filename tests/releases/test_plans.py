@@ -14,11 +14,7 @@ import pytest
 
 import sudare
 from sudare import api
-from sudare.core.errors import (
-    PolicyError,
-    SudareError,
-    TargetError,
-)
+from sudare.core.errors import PolicyError, SudareError, TargetError
 from sudare.methods import METHODS
 from sudare.releases.plans import Plan, check_room
 

@@ -6,17 +6,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.reports.checklists import (
-    IDENTIFIERS,
-    JUDGE,
-    MET,
-    UNMET,
-    appi,
-    cell_size,
-    ema,
-    hinted,
-    safe_harbor,
-)
+from sudare.reports.checklists import IDENTIFIERS, JUDGE, MET, UNMET, appi, cell_size, ema, hinted, safe_harbor
 
 from .people import POLICY, report_on, table
 

@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 from sudare.policy import Policy
 from sudare.reports.describe.category_ranks import ranked
 from sudare.reports.describe.chart_axes import Axis, cut
-from sudare.reports.describe.disclosure_control import (
-    Crowd,
-    merged,
-    threshold,
-)
+from sudare.reports.describe.disclosure_control import Crowd, merged, threshold
 from sudare.reports.describe.scales import before, scale_of
 from sudare.table import encode_column
 

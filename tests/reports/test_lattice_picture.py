@@ -7,13 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sudare.reports import lattice_picture
-from sudare.reports.svg.marks import (
-    INK,
-    SCALE,
-    figure,
-    shade,
-    shorten,
-)
+from sudare.reports.svg.marks import INK, SCALE, figure, shade, shorten
 
 SVG = "{http://www.w3.org/2000/svg}"
 

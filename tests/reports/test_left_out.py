@@ -11,11 +11,7 @@ from sudare.releases.certificate import Certificate
 from sudare.reports.describe.chart_axes import Axis, cut
 from sudare.reports.describe.disclosure_control import Crowd
 from sudare.reports.describe.exposure import blurred_risk
-from sudare.reports.describe.losses import (
-    disclosed_share,
-    told_items,
-    told_losses,
-)
+from sudare.reports.describe.losses import disclosed_share, told_items, told_losses
 from sudare.table import encode_column
 
 from .people import report_on

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 import sudare
 from sudare.kernels.risks.class_matches import judge
-from sudare.releases import (
-    Anything,
-    Choice,
-    Interval,
-    parse_cell,
-)
+from sudare.releases import Anything, Choice, Interval, parse_cell
 from sudare.risks import matches
 from sudare.risks.class_risk import group_rows, people_by_class
 from sudare.risks.inference import guess_as_it_is

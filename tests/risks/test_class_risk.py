@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.risks import (
-    exposure,
-    exposure_of_people,
-    group_rows,
-)
+from sudare.risks import exposure, exposure_of_people, group_rows
 
 from . import naive
 

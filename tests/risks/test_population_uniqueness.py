@@ -8,15 +8,7 @@ import numpy as np
 import pytest
 
 from sudare.risks import uniqueness
-from sudare.risks.population_uniqueness import (
-    Frequencies,
-    bisect,
-    log_rising,
-    maximum,
-    pitman,
-    snb,
-    zayatz,
-)
+from sudare.risks.population_uniqueness import Frequencies, bisect, log_rising, maximum, pitman, snb, zayatz
 
 
 def sampled(sizes, fraction, seed):

@@ -20,12 +20,7 @@ import pyarrow.parquet as pq
 
 import sudare
 from sudare.core.errors import AuditFailedError, SudareError
-from sudare.releases import (
-    Anything,
-    Choice,
-    Interval,
-    parse_cell,
-)
+from sudare.releases import Anything, Choice, Interval, parse_cell
 
 from .arrow_columns import COLUMNS, ROWS, meaning, read_text
 from .arrow_refusals import expected

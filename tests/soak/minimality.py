@@ -30,7 +30,8 @@ from sudare.methods.topdown import blind_splits
 from sudare.pipeline.request import requirements_of
 from sudare.policy import Policy
 from sudare.releases import Layout, render
-from sudare.sources.encoded_table import encode, read
+from sudare.sources.encoded_table import encode
+from sudare.sources.opened_source import read
 from sudare.table import Partition, Table
 
 TITLE = "what is believed of a person by whoever knows the method, all worlds enumerated"

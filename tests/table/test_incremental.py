@@ -14,12 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.core.errors import DataError
-from sudare.table import (
-    Storage,
-    encode_column,
-    encode_distinct,
-    encode_items,
-)
+from sudare.table import Storage, encode_column, encode_distinct, encode_items
 from sudare.table.encode import ColumnEncoder, ItemsEncoder
 
 WHOLE = st.integers(-(2**63), 2**63 - 1)

@@ -9,13 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.table import Table, encode_column
-from sudare.table.rare_values import (
-    Holders,
-    by_people,
-    count_holders,
-    counted_people,
-    hide_rare,
-)
+from sudare.table.rare_values import Holders, by_people, count_holders, counted_people, hide_rare
 
 
 def naive(codes, people, size, least):

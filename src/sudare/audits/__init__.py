@@ -4,11 +4,7 @@ It shares no code with methods, models or renderers. The definitions are written
 that a mistake made once is not made twice; and it fails closed: what cannot be shown to hold does not hold.
 """
 
-from sudare.audits.audit_report import (
-    AuditReport,
-    AuditWarning,
-    Guarantee,
-)
+from sudare.audits.audit_report import AuditReport, AuditWarning, Guarantee
 from sudare.audits.auditor_input import Told
 from sudare.audits.parquet_folders import check_folder
 from sudare.audits.release_columns import Alone, Elsewhere

@@ -18,12 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from sudare.audits.audit_report import AuditWarning, Guarantee
-from sudare.audits.auditor_input import (
-    APART,
-    DRAWN,
-    SETS,
-    Told,
-)
+from sudare.audits.auditor_input import APART, DRAWN, SETS, Told
 from sudare.audits.cell_counts import Shown
 from sudare.audits.json_agreement import (
     are_figures,
@@ -36,19 +31,8 @@ from sudare.audits.json_agreement import (
     plain,
     same,
 )
-from sudare.audits.losses import (
-    HALF,
-    MEANS,
-    Figure,
-    Losses,
-    Records,
-    losses,
-)
-from sudare.audits.signatures import (
-    TIME,
-    Signature,
-    look_at,
-)
+from sudare.audits.losses import HALF, MEANS, Figure, Losses, Records, losses
+from sudare.audits.signatures import TIME, Signature, look_at
 from sudare.audits.value_spellings import merges
 from sudare.audits.warnings import COUNTED
 from sudare.core.errors import Problem

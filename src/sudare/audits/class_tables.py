@@ -21,14 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.audits.cell_equality import (
-    Cell,
-    comparable,
-    is_list,
-    person,
-    sql_type,
-    value,
-)
+from sudare.audits.cell_equality import Cell, comparable, is_list, person, sql_type, value
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.release_columns import Release
 from sudare.audits.value_spellings import merge_labels

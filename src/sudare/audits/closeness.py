@@ -12,12 +12,7 @@ import pyarrow as pa
 from sudare.audits.audit_report import Guarantee
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.hierarchy import read_tree
-from sudare.audits.value_spellings import (
-    TWICE,
-    check_once,
-    in_order,
-    merges,
-)
+from sudare.audits.value_spellings import TWICE, check_once, in_order, merges
 from sudare.core.errors import DataError, Problem
 from sudare.policy import TOLERANCE, TClosenessSpec
 

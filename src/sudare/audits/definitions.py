@@ -11,11 +11,7 @@ from typing import Any
 
 from sudare.audits.audit_report import Guarantee
 from sudare.audits.equivalence_classes import Classes
-from sudare.audits.value_spellings import (
-    check_once,
-    merges,
-    same_words,
-)
+from sudare.audits.value_spellings import check_once, merges, same_words
 from sudare.policy import (
     TOLERANCE,
     AlphaKAnonymitySpec,

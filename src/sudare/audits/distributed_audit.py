@@ -30,25 +30,9 @@ from sudare.audits.certificate_checks import Found, Sizes
 from sudare.audits.class_tables import Whole, build_classes
 from sudare.audits.definitions import subjects_apart
 from sudare.audits.dummy_draws import doubts, order_of
-from sudare.audits.hidden_values import (
-    SETS,
-    Sets,
-    judged_sets,
-    read_sets,
-    told_of,
-)
-from sudare.audits.opened_release import (
-    open_release,
-    read_by_promises,
-    unreadable_columns,
-)
-from sudare.audits.release_columns import (
-    Elsewhere,
-    Release,
-    Sums,
-    digest_of,
-    sums_of_lines,
-)
+from sudare.audits.hidden_values import SETS, Sets, judged_sets, read_sets, told_of
+from sudare.audits.opened_release import open_release, read_by_promises, unreadable_columns
+from sudare.audits.release_columns import Elsewhere, Release, Sums, digest_of, sums_of_lines
 from sudare.audits.report_assembly import conclude
 from sudare.audits.run import (
     DEFINITIONS,

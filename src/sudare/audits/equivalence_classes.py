@@ -16,12 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sudare.audits.cell_counts import (
-    Shown,
-    item_sets,
-    nodes,
-    single_cells,
-)
+from sudare.audits.cell_counts import Shown, item_sets, nodes, single_cells
 from sudare.audits.certificate_checks import Sizes
 from sudare.audits.value_spellings import same_words
 from sudare.core.errors import DataError, Problem

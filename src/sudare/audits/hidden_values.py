@@ -15,23 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.audits.audit_report import Guarantee
-from sudare.audits.cell_equality import (
-    DEFAULT_SEPARATOR,
-    is_list,
-    value,
-)
-from sudare.audits.dummy_draws import (
-    Order,
-    Shown,
-    doubts,
-    order_of,
-)
+from sudare.audits.cell_equality import DEFAULT_SEPARATOR, is_list, value
+from sudare.audits.dummy_draws import Order, Shown, doubts, order_of
 from sudare.audits.release_columns import Release
-from sudare.audits.value_spellings import (
-    merge_labels,
-    merges,
-    same_texts,
-)
+from sudare.audits.value_spellings import merge_labels, merges, same_texts
 from sudare.core.errors import DataError, Problem
 from sudare.policy import ColumnSpec, LDiversitySpec, Policy
 

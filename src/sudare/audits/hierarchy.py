@@ -19,11 +19,7 @@ from typing import Any
 
 import yaml
 
-from sudare.audits.hierarchy_limits import (
-    check_events,
-    is_nested,
-    read_text,
-)
+from sudare.audits.hierarchy_limits import check_events, is_nested, read_text
 from sudare.core.errors import HierarchyError, Problem
 from sudare.policy import HierarchySpec
 

@@ -33,22 +33,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from sudare.audits.cell_counts import (
-    OTHER,
-    Axis,
-    Items,
-    Nodes,
-    Shown,
-    Single,
-)
+from sudare.audits.cell_counts import OTHER, Axis, Items, Nodes, Shown, Single
 from sudare.audits.hierarchy import Tree, read_tree
-from sudare.audits.rule_levels import (
-    LEAF,
-    ODD,
-    ROOT,
-    heights,
-    is_written,
-)
+from sudare.audits.rule_levels import LEAF, ODD, ROOT, heights, is_written
 from sudare.core.errors import HierarchyError
 from sudare.policy import ColumnSpec, HierarchySpec, Policy
 

@@ -13,12 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sudare.audits.transitions import (
-    Matrix,
-    read_matrix,
-    read_prior,
-    read_rows,
-)
+from sudare.audits.transitions import Matrix, read_matrix, read_prior, read_rows
 from sudare.audits.value_spellings import merges, same_texts
 from sudare.core.errors import Problem
 from sudare.policy import Policy

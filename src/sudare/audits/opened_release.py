@@ -22,16 +22,8 @@ from sudare.audits.canonical_text import Layout
 from sudare.audits.file_checks import SecondLook
 from sudare.audits.parquet_bytes import check_parquet
 from sudare.audits.payload import check_arrow
-from sudare.audits.release_columns import (
-    Elsewhere,
-    Release,
-    readable,
-)
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    did_you_mean,
-)
+from sudare.audits.release_columns import Elsewhere, Release, readable
+from sudare.core.errors import DataError, Problem, did_you_mean
 from sudare.policy import Policy
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")

@@ -19,11 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sudare.audits.payload import (
-    PayloadError,
-    check_fields,
-    check_notes,
-)
+from sudare.audits.payload import PayloadError, check_fields, check_notes
 from sudare.audits.thrift import MalformedError, read_struct
 
 _MAGIC = b"PAR1"

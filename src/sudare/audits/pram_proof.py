@@ -44,13 +44,7 @@ from sudare.audits.cell_equality import is_list
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.hidden_values import as_text
 from sudare.audits.mechanism import METHOD as METHOD
-from sudare.audits.mechanism import (
-    Attribute,
-    Domain,
-    Mechanism,
-    needs_own_priors,
-    read_mechanism,
-)
+from sudare.audits.mechanism import Attribute, Domain, Mechanism, needs_own_priors, read_mechanism
 from sudare.audits.release_columns import Release
 from sudare.audits.transitions import least_ratio
 from sudare.audits.value_spellings import merges, same_texts

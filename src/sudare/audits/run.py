@@ -38,28 +38,11 @@ from sudare.audits.hidden_values import (
     told_in_groups,
 )
 from sudare.audits.opened_release import open_file, open_release
-from sudare.audits.pram_proof import (
-    ALPHA_GAMMA,
-    METHOD,
-    PK,
-    alpha_gamma,
-    look_at,
-    only_of_drawn_values,
-    pk_anonymity,
-)
+from sudare.audits.pram_proof import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, only_of_drawn_values, pk_anonymity
 from sudare.audits.release_columns import NO_ROOM, Release
 from sudare.audits.report_assembly import conclude
-from sudare.audits.uniqueness import (
-    look,
-    of_the_release,
-    parted,
-    read_along,
-)
-from sudare.core.errors import (
-    AuditFailedError,
-    DataError,
-    Problem,
-)
+from sudare.audits.uniqueness import look, of_the_release, parted, read_along
+from sudare.core.errors import AuditFailedError, DataError, Problem
 from sudare.policy import LDiversitySpec, Policy, UniquenessSpec
 
 DEFINITIONS: dict[str, Callable[[Classes, Any], Guarantee]] = {

@@ -16,11 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sudare.core.errors import (
-    MissingExtraError,
-    ParameterError,
-    Problem,
-)
+from sudare.core.errors import MissingExtraError, ParameterError, Problem
 
 BLOCK = {"algorithm", "key", "who", "time", "value"}
 TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ")

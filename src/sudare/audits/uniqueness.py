@@ -24,21 +24,10 @@ from itertools import combinations
 from typing import Any, Protocol
 
 from sudare.audits.audit_report import AuditWarning, Guarantee
-from sudare.audits.cell_equality import (
-    Cell,
-    comparable,
-    person,
-    value,
-)
+from sudare.audits.cell_equality import Cell, comparable, person, value
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.release_columns import Alone, Release
-from sudare.audits.warnings import (
-    about_columns,
-    about_combinations,
-    about_rare_values,
-    about_values,
-    shown_share,
-)
+from sudare.audits.warnings import about_columns, about_combinations, about_rare_values, about_values, shown_share
 from sudare.core.errors import DataError, Problem
 from sudare.policy import TOLERANCE, KAnonymitySpec, Policy, UniquenessSpec
 

@@ -11,14 +11,7 @@ import typer
 from sudare import __version__
 from sudare.cli.hierarchy_commands import generate_app, hierarchy_app
 from sudare.cli.key_commands import key_app
-from sudare.cli.runner import (
-    check_new,
-    progress,
-    reporting,
-    say,
-    stop_was_heard,
-    write_new,
-)
+from sudare.cli.runner import check_new, progress, reporting, say, stop_was_heard, write_new
 from sudare.cli.shared_options import (
     DataArgument,
     EngineOption,
@@ -33,14 +26,7 @@ from sudare.cli.shared_options import (
     SignOption,
     given,
 )
-from sudare.cli.terminal import (
-    show_audit,
-    show_calibration,
-    show_estimates,
-    show_nodes,
-    show_release,
-    show_report,
-)
+from sudare.cli.terminal import show_audit, show_calibration, show_estimates, show_nodes, show_release, show_report
 
 if TYPE_CHECKING:
     from sudare.policy import Policy

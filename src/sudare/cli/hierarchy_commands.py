@@ -8,20 +8,8 @@ from typing import Annotated
 
 import typer
 
-from sudare.cli.runner import (
-    progress,
-    reporting,
-    say,
-    write_new,
-)
-from sudare.cli.shared_options import (
-    DataArgument,
-    JsonOption,
-    OutsideOption,
-    PolicyOption,
-    QuietOption,
-    given,
-)
+from sudare.cli.runner import progress, reporting, say, write_new
+from sudare.cli.shared_options import DataArgument, JsonOption, OutsideOption, PolicyOption, QuietOption, given
 
 hierarchy_app = typer.Typer(help="Look at hierarchies.", no_args_is_help=True)
 generate_app = typer.Typer(help="Make up data to try sudare on.", no_args_is_help=True)

@@ -5,22 +5,12 @@ Nothing is released here: methods decide on a table in memory, and what their de
 classifiers they decide on some of the records, and the others are asked about. scikit-learn is loaded when it is used.
 """
 
-from sudare.comparisons.classifiers import (
-    CLASSIFIERS,
-    Outcome,
-    Score,
-    check_installed,
-    evaluate,
-)
+from sudare.comparisons.classifiers import CLASSIFIERS, Outcome, Score, check_installed, evaluate
 from sudare.comparisons.comparison import Comparison, compare_ways
 from sudare.comparisons.comparison_text import show
 from sudare.comparisons.configurations import Way, check_asked
 from sudare.comparisons.folds import stratified
-from sudare.comparisons.measurement import (
-    Bench,
-    Result,
-    RiskFigures,
-)
+from sudare.comparisons.measurement import Bench, Result, RiskFigures
 from sudare.comparisons.queries import Query, draw_queries
 from sudare.comparisons.sweeps import parse_sweep, ways_for
 

@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 from sudare.comparisons import features
 from sudare.comparisons.configurations import Way
 from sudare.comparisons.folds import Split
-from sudare.core.errors import (
-    MissingExtraError,
-    PolicyUnmetError,
-    SudareError,
-    UnsupportedError,
-)
+from sudare.core.errors import MissingExtraError, PolicyUnmetError, SudareError, UnsupportedError
 from sudare.core.progress import Listener, silent
 from sudare.metrics import METRICS, Information, information
 from sudare.models import Requirements

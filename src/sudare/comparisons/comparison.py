@@ -9,11 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sudare.comparisons.classifiers import (
-    BASELINES,
-    Outcome,
-    evaluate,
-)
+from sudare.comparisons.classifiers import BASELINES, Outcome, evaluate
 from sudare.comparisons.comparison_text import show
 from sudare.comparisons.configurations import Way
 from sudare.comparisons.folds import stratified

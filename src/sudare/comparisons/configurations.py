@@ -6,13 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sudare.core.errors import (
-    ParameterError,
-    PolicyError,
-    Problem,
-    UnsupportedError,
-    did_you_mean,
-)
+from sudare.core.errors import ParameterError, PolicyError, Problem, UnsupportedError, did_you_mean
 from sudare.methods import METHODS, ColumnName
 from sudare.models import Requirements
 from sudare.table import Partition, Recoding, Table

@@ -10,23 +10,13 @@ from typing import Any
 import numpy as np
 
 from sudare.comparisons.configurations import Way
-from sudare.comparisons.hidden_estimates import (
-    CannotEstimateError,
-    Shown,
-    draw_all,
-    from_draws,
-    from_groups,
-)
+from sudare.comparisons.hidden_estimates import CannotEstimateError, Shown, draw_all, from_draws, from_groups
 from sudare.comparisons.queries import Query, estimates
 from sudare.comparisons.run_costs import measured
 from sudare.core.errors import SudareError
 from sudare.models import AlphaGamma, PkAnonymity, Requirements
 from sudare.releases.release_figures import measure
-from sudare.risks import (
-    Classes,
-    exposure,
-    exposure_of_people,
-)
+from sudare.risks import Classes, exposure, exposure_of_people
 from sudare.table import Generalized, Partition, Perturbation, Recoding, Separation, Table, published_classes
 
 WARM = 1000

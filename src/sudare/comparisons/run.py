@@ -28,14 +28,9 @@ from sudare.methods import METHODS
 from sudare.pipeline import requirements_of
 from sudare.pipeline.request_checks import view_of
 from sudare.policy import Policy, UniquenessSpec
-from sudare.sources.encoded_table import (
-    Data,
-    Rarity,
-    encode,
-    rarity,
-    read,
-    without_rare,
-)
+from sudare.sources.encoded_table import encode
+from sudare.sources.opened_source import Data, read
+from sudare.sources.policy_rarity import Rarity, rarity, without_rare
 from sudare.table import Table
 
 UNCOUNTED = "uniqueness is counted on a written release, and none is written here: a way may not keep that limit."

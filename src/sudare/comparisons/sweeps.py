@@ -10,18 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from sudare.comparisons.configurations import (
-    Way,
-    chosen_methods,
-    way_of,
-)
-from sudare.core.errors import (
-    ParameterError,
-    PolicyError,
-    Problem,
-    SudareError,
-    did_you_mean,
-)
+from sudare.comparisons.configurations import Way, chosen_methods, way_of
+from sudare.core.errors import ParameterError, PolicyError, Problem, SudareError, did_you_mean
 from sudare.methods import METHODS, ColumnName
 from sudare.models import Requirements
 from sudare.policy import Policy

@@ -12,11 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sudare.core.errors import (
-    DataError,
-    ParameterError,
-    Problem,
-)
+from sudare.core.errors import DataError, ParameterError, Problem
 
 FLOOR = 256 << 20
 """What is needed whatever the table: the libraries, buffers for reading and writing, and dictionaries."""

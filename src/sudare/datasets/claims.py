@@ -41,17 +41,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sudare.core.errors import (
-    ParameterError,
-    Problem,
-    TargetError,
-)
+from sudare.core.errors import ParameterError, Problem, TargetError
 from sudare.datasets.catalogue import world
-from sudare.datasets.claims_chunks import (
-    CHUNK,
-    draw_chunk,
-    schema,
-)
+from sudare.datasets.claims_chunks import CHUNK, draw_chunk, schema
 
 Listener = Callable[[str, float, float], None]
 

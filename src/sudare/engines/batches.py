@@ -12,20 +12,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sudare.engines.delimited_text import (
-    TextForm,
-    likely_rows,
-    no_records,
-    read_text,
-    text_batches,
-)
-from sudare.engines.file_formats import (
-    check_columns,
-    existing_kind,
-    file_columns,
-    open_arrow,
-    reading,
-)
+from sudare.engines.delimited_text import TextForm, likely_rows, no_records, read_text, text_batches
+from sudare.engines.file_formats import check_columns, existing_kind, file_columns, open_arrow, reading
 from sudare.engines.plain_types import plain_batch, plain_schema
 
 ROWS = 1 << 20

@@ -14,17 +14,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    did_you_mean,
-)
-from sudare.engines.delimited_text import (
-    TextForm,
-    header,
-    no_records,
-    read_text,
-)
+from sudare.core.errors import DataError, Problem, did_you_mean
+from sudare.engines.delimited_text import TextForm, header, no_records, read_text
 
 TEXT = (".csv", ".tsv", ".txt", ".tab")
 PARQUET = (".parquet", ".pq")

@@ -2,23 +2,9 @@
 
 from sudare.estimates.matrix_estimator import MATRIX_ESTIMATORS, from_matrix
 from sudare.estimates.pram_counts import PERTURBED_ESTIMATORS, needed
-from sudare.estimates.question import (
-    By,
-    Question,
-    Range,
-    ask,
-)
-from sudare.estimates.run import (
-    FEW,
-    Answer,
-    answer,
-)
-from sudare.estimates.set_counts import (
-    DEFAULT,
-    ESTIMATORS,
-    Estimates,
-    from_sets,
-)
+from sudare.estimates.question import By, Question, Range, ask
+from sudare.estimates.run import FEW, Answer, answer
+from sudare.estimates.set_counts import DEFAULT, ESTIMATORS, Estimates, from_sets
 
 __all__ = [
     "DEFAULT",

@@ -10,23 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.estimates.partition import (
-    NEAR,
-    band_label,
-    band_of,
-    days_between,
-    ends_of,
-    too_narrow,
-)
+from sudare.estimates.partition import NEAR, band_label, band_of, days_between, ends_of, too_narrow
 from sudare.estimates.question import By, Range
 from sudare.releases import Choice, Interval
 from sudare.releases.cell_reader import HalfOpen
-from sudare.releases.cell_values import (
-    EPOCH,
-    days_in,
-    is_written_number,
-    number_in,
-)
+from sudare.releases.cell_values import EPOCH, days_in, is_written_number, number_in
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -18,13 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
-from sudare.estimates.axes import (
-    Axis,
-    Bins,
-    Wanted,
-    axis_of,
-    ranges,
-)
+from sudare.estimates.axes import Axis, Bins, Wanted, axis_of, ranges
 from sudare.estimates.partition import (
     NEAR,
     Coded,
@@ -39,16 +33,8 @@ from sudare.estimates.partition import (
     too_many,
     within,
 )
-from sudare.estimates.question import (
-    By,
-    Question,
-    Range,
-)
-from sudare.releases import (
-    Anything,
-    Choice,
-    Interval,
-)
+from sudare.estimates.question import By, Question, Range
+from sudare.releases import Anything, Choice, Interval
 from sudare.releases.cell_reader import HalfOpen, ReadCell, label_of, read_cells
 
 Ints = NDArray[np.int64]

@@ -45,21 +45,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.core.errors import (
-    ParameterError,
-    UnsupportedError,
-    did_you_mean,
-)
+from sudare.core.errors import ParameterError, UnsupportedError, did_you_mean
 from sudare.core.progress import Listener, silent
 from sudare.estimates.factors import Drawing, drawing_of
 from sudare.estimates.likelihood import maximise
-from sudare.estimates.set_counts import (
-    LARGEST,
-    Estimates,
-    Floats,
-    Ints,
-    pseudo_records,
-)
+from sudare.estimates.set_counts import LARGEST, Estimates, Floats, Ints, pseudo_records
 from sudare.estimates.shrinkage import averaged
 from sudare.kernels.estimates import count_bounds
 

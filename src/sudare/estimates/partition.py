@@ -16,18 +16,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
-from sudare.estimates.question import (
-    By,
-    Question,
-    Range,
-)
+from sudare.estimates.question import By, Question, Range
 from sudare.releases import plain_type
 from sudare.releases.cell_reader import distinct
-from sudare.releases.cell_values import (
-    EPOCH,
-    number_in,
-    period,
-)
+from sudare.releases.cell_values import EPOCH, number_in, period
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -12,13 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
-from sudare.estimates.partition import (
-    coded,
-    nobody,
-    parted,
-    plain_value,
-    within,
-)
+from sudare.estimates.partition import coded, nobody, parted, plain_value, within
 from sudare.estimates.question import By, Question
 from sudare.releases.certificate_parts import Mechanism
 

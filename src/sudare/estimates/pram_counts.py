@@ -33,15 +33,7 @@ from sudare.core.errors import DataError, Problem
 from sudare.core.progress import Listener, silent
 from sudare.estimates.generalized_counts import plain_values
 from sudare.estimates.matrix_estimator import from_matrix
-from sudare.estimates.partition import (
-    coded,
-    labelled,
-    nobody,
-    numbered,
-    parted,
-    too_many,
-    within,
-)
+from sudare.estimates.partition import coded, labelled, nobody, numbered, parted, too_many, within
 from sudare.estimates.pram_columns import (
     Attribute,
     Axis,

@@ -8,11 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sudare.core.errors import (
-    ParameterError,
-    Problem,
-    did_you_mean,
-)
+from sudare.core.errors import ParameterError, Problem, did_you_mean
 
 Unit = Literal["year", "month", "day"]
 UNITS: tuple[Unit, ...] = ("year", "month", "day")

@@ -15,28 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.core.errors import (
-    DataError,
-    ParameterError,
-    Problem,
-    UnsupportedError,
-    did_you_mean,
-)
+from sudare.core.errors import DataError, ParameterError, Problem, UnsupportedError, did_you_mean
 from sudare.core.progress import Listener, silent
-from sudare.estimates.generalized_counts import (
-    Counted,
-    Trees,
-    counted,
-    plain_values,
-    shares_of,
-)
+from sudare.estimates.generalized_counts import Counted, Trees, counted, plain_values, shares_of
 from sudare.estimates.partition import cells_of, plain_value
 from sudare.estimates.question import Question
-from sudare.estimates.set_counts import (
-    DEFAULT,
-    ESTIMATORS,
-    from_sets,
-)
+from sudare.estimates.set_counts import DEFAULT, ESTIMATORS, from_sets
 from sudare.releases.certificate import Certificate
 
 Floats = NDArray[np.float64]

@@ -47,11 +47,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.core.errors import (
-    ParameterError,
-    UnsupportedError,
-    did_you_mean,
-)
+from sudare.core.errors import ParameterError, UnsupportedError, did_you_mean
 from sudare.core.progress import Listener, silent
 from sudare.kernels import random_cells
 from sudare.kernels.class_rows import count_classes, sort_by_class

@@ -16,11 +16,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import HierarchyError, Problem
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
-from sudare.hierarchies.leaf_labels import (
-    TEXT,
-    distinct,
-    text,
-)
+from sudare.hierarchies.leaf_labels import TEXT, distinct, text
 
 MASK = "*"
 """What stands for each character that a prefix hides."""

@@ -14,12 +14,7 @@ from sudare.core.errors import HierarchyError
 from sudare.hierarchies.bands import bands
 from sudare.hierarchies.builders import dates, flat, prefix
 from sudare.hierarchies.hierarchy import Hierarchy, absence
-from sudare.hierarchies.hierarchy_files import (
-    from_tree,
-    load,
-    read_rows,
-    tree_rows,
-)
+from sudare.hierarchies.hierarchy_files import from_tree, load, read_rows, tree_rows
 from sudare.hierarchies.label_rows import Rows
 from sudare.hierarchies.leaf_labels import distinct, spellings
 

@@ -14,13 +14,7 @@ from typing import Any
 import yaml
 
 from sudare.core.errors import HierarchyError, Problem
-from sudare.core.input_limits import (
-    MIB,
-    Bounded,
-    BoundsError,
-    UnreadableError,
-    content,
-)
+from sudare.core.input_limits import MIB, Bounded, BoundsError, UnreadableError, content
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
 from sudare.hierarchies.label_rows import Rows
 

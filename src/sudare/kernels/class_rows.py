@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.kernels.topdown.value_orders import (
-    kernel,
-    popcount,
-    sort_stable,
-)
+from sudare.kernels.topdown.value_orders import kernel, popcount, sort_stable
 
 
 @kernel

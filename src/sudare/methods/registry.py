@@ -12,11 +12,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from sudare.core.errors import Problem, did_you_mean
-from sudare.methods.option_effects import (
-    Beside,
-    check_sets,
-    idle_options,
-)
+from sudare.methods.option_effects import Beside, check_sets, idle_options
 from sudare.methods.options import (
     ByColumn,
     ColumnGroups,

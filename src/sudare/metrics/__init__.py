@@ -1,11 +1,7 @@
 """Metrics: what a release costs its users."""
 
 from sudare.metrics.class_entropy import Information, information
-from sudare.metrics.level_losses import (
-    CellLoss,
-    LevelLoss,
-    level_losses,
-)
+from sudare.metrics.level_losses import CellLoss, LevelLoss, level_losses
 from sudare.metrics.loss import (
     METRICS,
     PUBLISHED,

@@ -18,11 +18,7 @@ from numpy.typing import NDArray
 
 from sudare.models import parameters
 from sudare.models.group_counts import Groups, Histograms
-from sudare.models.segment_sums import (
-    TOLERANCE,
-    maxima,
-    shares,
-)
+from sudare.models.segment_sums import TOLERANCE, maxima, shares
 
 
 @dataclass(frozen=True)

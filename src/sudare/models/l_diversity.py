@@ -23,12 +23,7 @@ from numpy.typing import NDArray
 from sudare.core.errors import Problem
 from sudare.models import parameters
 from sudare.models.group_counts import Groups, Histograms
-from sudare.models.segment_sums import (
-    TOLERANCE,
-    maxima,
-    shares,
-    sums,
-)
+from sudare.models.segment_sums import TOLERANCE, maxima, shares, sums
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,7 @@ import math
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-from sudare.core.errors import (
-    ParameterError,
-    Problem,
-    did_you_mean,
-)
+from sudare.core.errors import ParameterError, Problem, did_you_mean
 
 
 def require(*checks: Problem | None) -> None:

@@ -29,11 +29,7 @@ from numpy.typing import NDArray
 from sudare.core.errors import ParameterError, Problem
 from sudare.models import parameters
 from sudare.models.group_counts import Groups, Histograms
-from sudare.models.segment_sums import (
-    TOLERANCE,
-    shares,
-    sums,
-)
+from sudare.models.segment_sums import TOLERANCE, shares, sums
 
 
 @dataclass(frozen=True)

@@ -8,23 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from sudare import engines
-from sudare.audits import (
-    AuditReport,
-    Told,
-    audit_release,
-    check_folder,
-)
-from sudare.audits.signatures import (
-    PublicKey,
-    load_public,
-    look_at,
-)
+from sudare.audits import AuditReport, Told, audit_release, check_folder
+from sudare.audits.signatures import PublicKey, load_public, look_at
 from sudare.core.errors import AuditFailedError
 from sudare.pipeline.targets import counted
 from sudare.policy import Policy
 from sudare.releases import certificate_beside
 from sudare.releases.opened import open_released
-from sudare.sources.encoded_table import Data
+from sudare.sources.opened_source import Data
 
 Say = Callable[[str], None]
 
@@ -62,11 +53,7 @@ def signature_of(release: Any, keys: Sequence[PublicKey]) -> dict[str, Any] | No
 
 
 def _on_spark(release: Data, policy: Policy, told: Told, say: Say, master: str | None) -> AuditReport:
-    from sudare.engines.spark.spark import (
-        Spark,
-        beside,
-        is_path,
-    )
+    from sudare.engines.spark.spark import Spark, beside, is_path
     from sudare.pipeline.spark.spark_audit import prove
     from sudare.pipeline.spark.spark_targets import certificate_there
 

@@ -7,29 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sudare import hierarchies
-from sudare.core.errors import (
-    ParameterError,
-    PolicyError,
-    PolicyUnmetError,
-    Problem,
-    UnsupportedError,
-)
+from sudare.core.errors import ParameterError, PolicyError, PolicyUnmetError, Problem, UnsupportedError
 from sudare.core.progress import Listener, silent
 from sudare.methods import METHODS
-from sudare.methods.pram import (
-    Calibration,
-    Curve,
-    Limit,
-)
+from sudare.methods.pram import Calibration, Curve, Limit
 from sudare.methods.pram import calibrate as largest
 from sudare.models import MODELS, Requirements
 from sudare.pipeline.request_checks import view_of
 from sudare.policy import AlphaGammaSpec, PkAnonymitySpec, Policy
-from sudare.sources.encoded_table import (
-    Data,
-    encode,
-    read,
-)
+from sudare.sources.encoded_table import encode
+from sudare.sources.opened_source import Data, read
 
 METHOD = "pram"
 NEEDS_DATA = ("strata", "never", "joint", "matrices")

@@ -27,16 +27,10 @@ from sudare.pipeline.request import Request, Result
 from sudare.pipeline.stages import certify, note_spellings, protect_rare_values
 from sudare.pipeline.targets import counted
 from sudare.policy import Policy
-from sudare.releases import (
-    class_labels,
-    people_numbers,
-    required_values,
-)
+from sudare.releases import class_labels, people_numbers, required_values
 from sudare.releases.release_figures import measure
-from sudare.sources.encoded_table import (
-    encode,
-    looked_at,
-)
+from sudare.sources.encoded_table import encode
+from sudare.sources.used_columns import looked_at
 from sudare.table import SUPPRESSED, Column, Generalized, Partition, Table, published_classes
 
 Ints = NDArray[np.int64]

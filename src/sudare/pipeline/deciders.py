@@ -12,7 +12,7 @@ from sudare.models import Requirements
 from sudare.pipeline.request_checks import PolicyView, view_of
 from sudare.policy import Policy
 from sudare.releases.plans import Plan
-from sudare.sources.encoded_table import UnknownValues
+from sudare.sources.unknown_values import UnknownValues
 from sudare.table import Recoding, Table, height
 
 

@@ -22,7 +22,9 @@ from sudare.pipeline.targets import FileTarget, TableTarget
 from sudare.policy import Policy
 from sudare.releases import Layout, Rows, plain_type, private_folder, render, render_untouched
 from sudare.releases.release_figures import Figures, measure, untouched_figures
-from sudare.sources.encoded_table import Data, encode, needs, read
+from sudare.sources.encoded_table import encode
+from sudare.sources.opened_source import Data, read
+from sudare.sources.used_columns import needs
 from sudare.table import MEMORY, Generalized, Partition, Recoding, Storage, Table
 
 

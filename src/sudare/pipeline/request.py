@@ -26,7 +26,8 @@ from sudare.releases.certificate import Certificate, make_certificate
 from sudare.releases.release_figures import Figures
 from sudare.releases.signatures import Signer, load_signer
 from sudare.releases.warnings import TIGHT, ReleaseWarning
-from sudare.sources.encoded_table import Data, UnknownValues, check_source
+from sudare.sources.opened_source import Data, check_source
+from sudare.sources.unknown_values import UnknownValues
 from sudare.table import Recoding, Table
 
 ROLES: tuple[Role, ...] = ("quasi", "sensitive", "insensitive", "subject", "identifier")

@@ -7,21 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sudare.core.errors import (
-    PolicyError,
-    Problem,
-    TargetError,
-    UnsupportedError,
-)
+from sudare.core.errors import PolicyError, Problem, TargetError, UnsupportedError
 from sudare.methods import METHODS, Method
 from sudare.policy import PkAnonymitySpec, Policy, UniquenessSpec
-from sudare.releases import (
-    certificate_path,
-    check_names,
-    check_target,
-    is_text,
-    second_table,
-)
+from sudare.releases import certificate_path, check_names, check_target, is_text, second_table
 
 
 @dataclass(frozen=True)

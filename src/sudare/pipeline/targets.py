@@ -14,23 +14,11 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from sudare.audits import (
-    Alone,
-    AuditReport,
-    Elsewhere,
-    audit_release,
-)
+from sudare.audits import Alone, AuditReport, Elsewhere, audit_release
 from sudare.engines import Database, Place
 from sudare.engines.database.unique_records import rare_in, single_in
 from sudare.policy import Policy
-from sudare.releases import (
-    Rows,
-    is_text,
-    place,
-    second_table,
-    telling,
-    write_batches,
-)
+from sudare.releases import Rows, is_text, place, second_table, telling, write_batches
 from sudare.releases.certificate import Certificate
 
 

@@ -11,23 +11,12 @@ from sudare.releases.placement import (
     private_folder,
     second_table,
 )
-from sudare.releases.render import (
-    Layout,
-    Rows,
-    class_labels,
-    people_numbers,
-    render,
-)
+from sudare.releases.render import Layout, Rows, class_labels, people_numbers, render
 from sudare.releases.render_unchanged import render_untouched
 from sudare.releases.spreadsheet_formulas import read_back
 from sudare.releases.text_columns import check_names
 from sudare.releases.unchanged_columns import plain_type, required_values
-from sudare.releases.writers import (
-    check_target,
-    is_text,
-    telling,
-    write_batches,
-)
+from sudare.releases.writers import check_target, is_text, telling, write_batches
 
 __all__ = [
     "PAPER",

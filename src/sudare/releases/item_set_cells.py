@@ -9,12 +9,7 @@ import pyarrow.compute as pc
 from sudare.core.errors import UnsupportedError
 from sudare.releases.cell_writer import dictionary, first_of_each
 from sudare.releases.row_blocks import Span
-from sudare.releases.value_texts import (
-    Ints,
-    inside_runs,
-    joined_runs,
-    put_together,
-)
+from sudare.releases.value_texts import Ints, inside_runs, joined_runs, put_together
 from sudare.table import ItemSets, SetCover
 
 

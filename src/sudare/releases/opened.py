@@ -15,13 +15,7 @@ from sudare import engines, hierarchies
 from sudare.core.errors import DataError, Problem
 from sudare.engines.file_formats import reading
 from sudare.policy import Policy
-from sudare.releases import (
-    certificate_beside,
-    certificate_path,
-    is_text,
-    read_back,
-    second_table,
-)
+from sudare.releases import certificate_beside, certificate_path, is_text, read_back, second_table
 from sudare.releases.certificate import Certificate
 
 GROUP = "group"

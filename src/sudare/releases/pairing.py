@@ -14,22 +14,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare import engines
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    SudareError,
-)
+from sudare.core.errors import DataError, Problem, SudareError
 from sudare.core.progress import Listener
 from sudare.policy import Policy
 from sudare.releases import is_text
 from sudare.releases.certificate import Certificate
 from sudare.releases.opened import Released, open_released
-from sudare.sources.encoded_table import (
-    Data,
-    encoder,
-    read,
-    without_rare,
-)
+from sudare.sources.column_encoders import encoder
+from sudare.sources.opened_source import Data, read
+from sudare.sources.policy_rarity import without_rare
 from sudare.table import Column, ItemSets, Table, encode_like
 
 HINT = "give the data that the release was made of, and the policy that it was made under, from the same file."

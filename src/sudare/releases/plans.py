@@ -16,19 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from sudare import hierarchies
-from sudare.core.errors import (
-    DataError,
-    PolicyError,
-    Problem,
-    SudareError,
-    TargetError,
-)
-from sudare.core.input_limits import (
-    MIB,
-    UnreadableError,
-    content,
-    out_of_bounds,
-)
+from sudare.core.errors import DataError, PolicyError, Problem, SudareError, TargetError
+from sudare.core.input_limits import MIB, UnreadableError, content, out_of_bounds
 from sudare.policy import HierarchySpec, Policy, TClosenessSpec
 
 FORMAT = 1

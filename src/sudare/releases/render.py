@@ -13,17 +13,8 @@ import pyarrow.compute as pc
 from sudare.core.randomness import BLOCK as WORDS
 from sudare.core.randomness import Entropy
 from sudare.releases.cell_writer import Intervals, cell_labels
-from sudare.releases.item_set_cells import (
-    Lists,
-    OwnSets,
-    joined_labels,
-)
-from sudare.releases.row_blocks import (
-    Ints,
-    Span,
-    spans_as_they_came,
-    spans_by_class,
-)
+from sudare.releases.item_set_cells import Lists, OwnSets, joined_labels
+from sudare.releases.row_blocks import Ints, Span, spans_as_they_came, spans_by_class
 from sudare.releases.unchanged_columns import carried_columns
 from sudare.releases.value_texts import too_long
 from sudare.table import Column, Cover, Generalized, ItemSets, Partition, SetCover, Table, published_classes

@@ -13,11 +13,7 @@ from sudare.core.errors import DataError, Problem
 from sudare.core.randomness import Entropy
 from sudare.releases.item_set_cells import check_items
 from sudare.releases.render import Maker, Rows
-from sudare.releases.row_blocks import (
-    Ints,
-    Span,
-    spans_by_class,
-)
+from sudare.releases.row_blocks import Ints, Span, spans_by_class
 from sudare.releases.unchanged_columns import carried_columns
 from sudare.table import Column, Draw, Perturbation, Separation, Table, smallest
 

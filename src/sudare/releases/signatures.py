@@ -22,12 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sudare.core.errors import (
-    MissingExtraError,
-    ParameterError,
-    Problem,
-    TargetError,
-)
+from sudare.core.errors import MissingExtraError, ParameterError, Problem, TargetError
 
 ALGORITHM = "Ed25519"
 PASSPHRASE = "SUDARE_KEY_PASSPHRASE"

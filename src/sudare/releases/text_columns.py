@@ -12,11 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import Problem, TargetError
-from sudare.releases.spreadsheet_formulas import (
-    escape,
-    is_formula,
-    is_text,
-)
+from sudare.releases.spreadsheet_formulas import escape, is_formula, is_text
 from sudare.table import kind_name
 
 _UNWRITABLE = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\x{feff}"

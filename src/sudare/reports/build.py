@@ -10,22 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from sudare import engines
-from sudare.core.errors import (
-    Problem,
-    SudareError,
-    TargetError,
-)
+from sudare.core.errors import Problem, SudareError, TargetError
 from sudare.core.progress import Listener
 from sudare.policy import Policy
-from sudare.releases import (
-    certificate_path,
-    check_folder,
-    second_table,
-)
+from sudare.releases import certificate_path, check_folder, second_table
 from sudare.reports import report_page
 from sudare.reports.describe import describe
 from sudare.reports.markup import rendered
-from sudare.sources.encoded_table import Data, held
+from sudare.sources.opened_source import Data, held
 
 RiskOf = Callable[[Data], Any]
 """What measures the risk of the data and of the release, and gives back something with ``to_dict``."""

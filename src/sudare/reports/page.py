@@ -8,11 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sudare.reports.checklists import (
-    STYLES,
-    checklists,
-    verdicts,
-)
+from sudare.reports.checklists import STYLES, checklists, verdicts
 from sudare.reports.explanations import signed
 from sudare.reports.markup import rendered
 from sudare.reports.sections import sections_of

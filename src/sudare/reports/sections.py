@@ -9,22 +9,9 @@ from typing import Any
 from markupsafe import Markup
 
 from sudare.methods import method_of
-from sudare.reports.explanations import (
-    ROLES,
-    TREATMENTS,
-    limits,
-    meaning,
-    usage,
-)
+from sudare.reports.explanations import ROLES, TREATMENTS, limits, meaning, usage
 from sudare.reports.markup import rendered
-from sudare.reports.svg.report_charts import (
-    FORMS,
-    bars,
-    histogram,
-    matrix,
-    percent,
-    shares,
-)
+from sudare.reports.svg.report_charts import FORMS, bars, histogram, matrix, percent, shares
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,7 @@ from numpy.typing import NDArray
 
 from sudare.kernels.risks import class_matches as kernels
 from sudare.risks.class_risk import Classes
-from sudare.risks.released_codes import (
-    Cells,
-    Sets,
-    Shown,
-)
+from sudare.risks.released_codes import Cells, Sets, Shown
 from sudare.table import Column, ItemSets
 
 Ints = NDArray[np.int64]

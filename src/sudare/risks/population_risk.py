@@ -28,11 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.risks.class_risk import (
-    THRESHOLDS,
-    Classes,
-    group_rows,
-)
+from sudare.risks.class_risk import THRESHOLDS, Classes, group_rows
 from sudare.risks.matches import Matching
 from sudare.risks.released_codes import Shown
 from sudare.table import Column, ItemSets

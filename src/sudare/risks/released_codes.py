@@ -15,11 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
-from sudare.releases import (
-    Anything,
-    Choice,
-    Interval,
-)
+from sudare.releases import Anything, Choice, Interval
 from sudare.releases.cell_reader import ReadCell, ReleasedCells, label_of, read_cells
 from sudare.releases.cell_writer import node_texts
 from sudare.releases.value_texts import value_texts

@@ -11,36 +11,12 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
 from sudare.core.progress import Listener, silent
-from sudare.risks.class_risk import (
-    Classes,
-    Exposure,
-    exposure,
-    exposure_of_people,
-    group_rows,
-    people_by_class,
-)
-from sudare.risks.inference import (
-    Inference,
-    Votes,
-    guess_as_it_is,
-    guess_by_model,
-    histogram,
-    judge,
-)
+from sudare.risks.class_risk import Classes, Exposure, exposure, exposure_of_people, group_rows, people_by_class
+from sudare.risks.inference import Inference, Votes, guess_as_it_is, guess_by_model, histogram, judge
 from sudare.risks.intervals import Success
-from sudare.risks.linkage import (
-    Linkage,
-    link,
-    link_as_it_is,
-)
+from sudare.risks.linkage import Linkage, link, link_as_it_is
 from sudare.risks.matches import Matching
-from sudare.risks.population_risk import (
-    Journalist,
-    from_fraction,
-    from_release,
-    from_table,
-    row_codes,
-)
+from sudare.risks.population_risk import Journalist, from_fraction, from_release, from_table, row_codes
 from sudare.risks.population_uniqueness import Uniqueness, uniqueness
 from sudare.risks.released_codes import Shown
 from sudare.risks.released_columns import Unique

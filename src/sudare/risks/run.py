@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sudare.core.errors import (
-    DataError,
-    ParameterError,
-    Problem,
-    SudareError,
-    did_you_mean,
-)
+from sudare.core.errors import DataError, ParameterError, Problem, SudareError, did_you_mean
 from sudare.core.progress import Listener, silent
 from sudare.policy import ColumnSpec, Policy
 from sudare.releases.opened import Released
@@ -35,19 +29,11 @@ from sudare.risks import (
     read_shown,
 )
 from sudare.risks.population_risk import row_codes
-from sudare.risks.released_columns import (
-    Coded,
-    Unique,
-    coded,
-    unique_by,
-)
-from sudare.sources.encoded_table import (
-    Data,
-    UnknownValues,
-    encode,
-    read,
-    without_rare,
-)
+from sudare.risks.released_columns import Coded, Unique, coded, unique_by
+from sudare.sources.encoded_table import encode
+from sudare.sources.opened_source import Data, read
+from sudare.sources.policy_rarity import without_rare
+from sudare.sources.unknown_values import UnknownValues
 from sudare.table import Column, Table, encode_column
 from sudare.table.rare_values import only_held
 

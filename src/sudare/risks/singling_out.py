@@ -32,11 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.core.progress import Listener, silent
-from sudare.risks.class_risk import (
-    SPAN,
-    Classes,
-    group_rows,
-)
+from sudare.risks.class_risk import SPAN, Classes, group_rows
 
 Floats = NDArray[np.float64]
 MOST = 8
@@ -180,11 +176,7 @@ class _Search:
         add_scores(self.scores, alone, points(len(self.sizes), self.most, len(chosen)))
 
     def _unlike_others(self, chosen: tuple[int, ...], rows: NDArray[np.int32]) -> NDArray[np.int32]:
-        from sudare.kernels.risks.sample_uniques import (
-            combine_codes,
-            rows_alone,
-            rows_alone_by_lookup,
-        )
+        from sudare.kernels.risks.sample_uniques import combine_codes, rows_alone, rows_alone_by_lookup
 
         codes, sizes = self.codes[list(chosen)], [self.sizes[place] for place in chosen]
         while math.prod(sizes) >= SPAN:  # the first two become one column, of no more values than there are records

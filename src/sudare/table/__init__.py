@@ -2,15 +2,7 @@
 
 from sudare.table.atoms import Atoms, find_atoms
 from sudare.table.column import Column, ItemSets, kind_name, smallest
-from sudare.table.covers import (
-    Cover,
-    Generalized,
-    OwnItems,
-    SetCover,
-    generalize,
-    merge_alike,
-    published_classes,
-)
+from sudare.table.covers import Cover, Generalized, OwnItems, SetCover, generalize, merge_alike, published_classes
 from sudare.table.encode import encode_column, encode_items, encode_like, looks_numeric, plain_numbers
 from sudare.table.levels import cut_at, height
 from sudare.table.rare_values import OTHER, hide_rare

@@ -344,11 +344,7 @@ def _ends(low: NDArray[np.integer[Any]], high: NDArray[np.integer[Any]]) -> tupl
 
 def _categories(column: Column, partition: Partition, order: Callable[[], Ints], start: Ints) -> Cover:
     """Cover classes by all their different codes: bits of a word where there are few codes, else row by row."""
-    from sudare.kernels.class_rows import (
-        distinct_codes,
-        list_bits,
-        spread_bits,
-    )
+    from sudare.kernels.class_rows import distinct_codes, list_bits, spread_bits
 
     if column.size > WORD:
         return Cover(column, *distinct_codes(column.codes.astype(np.uint32), order(), start, column.size))
@@ -447,12 +443,7 @@ def _with_run(start: Ints, codes: Ints, run: Ints) -> tuple[Ints, Ints]:
 
 def _in_common(column: ItemSets, partition: Partition, order: Callable[[], Ints], start: Ints) -> SetCover:
     """Find what all records of each class hold; ``order`` lists the rows class by class, which only trees need."""
-    from sudare.kernels.common_items import (
-        common_items,
-        common_nodes,
-        first_lengths,
-        squeeze,
-    )
+    from sudare.kernels.common_items import common_items, common_nodes, first_lengths, squeeze
 
     classes = len(start) - 1
     sizes = np.diff(start)

@@ -29,18 +29,9 @@ from sudare.table.encode_values import (
     ranked,
     without_blanks,
 )
-from sudare.table.raw_codes import (
-    Raw,
-    blocks,
-    chunks,
-    translated,
-)
+from sudare.table.raw_codes import Raw, blocks, chunks, translated
 from sudare.table.storage import MEMORY, Storage
-from sudare.table.value_spellings import (
-    fold_all,
-    in_order,
-    most_frequent,
-)
+from sudare.table.value_spellings import fold_all, in_order, most_frequent
 
 __all__ = [
     "ColumnEncoder",

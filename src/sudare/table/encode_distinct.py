@@ -12,12 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.table.raw_codes import (
-    Raw,
-    blocks,
-    seen_codes,
-    translated,
-)
+from sudare.table.raw_codes import Raw, blocks, seen_codes, translated
 from sudare.table.storage import MEMORY, Growing, Storage
 
 FEW = 1 << 16

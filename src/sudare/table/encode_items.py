@@ -18,12 +18,7 @@ from sudare.core.errors import DataError, Problem
 from sudare.table.column import ItemSets, kind_name
 from sudare.table.encode_distinct import Cells
 from sudare.table.encode_values import plain_cells
-from sudare.table.raw_codes import (
-    Codes,
-    Raw,
-    blocks,
-    chunks,
-)
+from sudare.table.raw_codes import Codes, Raw, blocks, chunks
 from sudare.table.storage import MEMORY, Growing, Storage
 
 MOST_ITEMS = 65_535

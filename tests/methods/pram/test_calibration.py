@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 from sudare.core.errors import ParameterError
 from sudare.datasets import adult
-from sudare.methods.pram import (
-    Limit,
-    calibrate,
-    pk_figure,
-    uniform_alpha,
-    uniform_gamma,
-    uniform_ratio,
-)
+from sudare.methods.pram import Limit, calibrate, pk_figure, uniform_alpha, uniform_gamma, uniform_ratio
 
 ROWS = 32_561
 SIZES = [2, 7, 6, 5]

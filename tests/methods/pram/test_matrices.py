@@ -6,14 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sudare.core.errors import ParameterError
-from sudare.methods.pram import (
-    beliefs,
-    check_matrix,
-    invariant_matrix,
-    joint_matrix,
-    uniform_matrix,
-    with_zeros,
-)
+from sudare.methods.pram import beliefs, check_matrix, invariant_matrix, joint_matrix, uniform_matrix, with_zeros
 
 PRIOR = np.array([0.5, 0.3, 0.15, 0.05])
 

@@ -10,12 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    SudareError,
-    TargetError,
-)
+from sudare.core.errors import DataError, Problem, SudareError, TargetError
 from sudare.engines.addresses import Place
 from sudare.engines.database.dialects import DUCKDB, quoted
 

@@ -12,13 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.core.errors import (
-    DataError,
-    MissingExtraError,
-    Problem,
-    SudareError,
-    TargetError,
-)
+from sudare.core.errors import DataError, MissingExtraError, Problem, SudareError, TargetError
 from sudare.engines.addresses import Place, shown_address
 from sudare.engines.database.dialects import POSTGRES
 

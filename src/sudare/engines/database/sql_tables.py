@@ -30,11 +30,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    TargetError,
-)
+from sudare.core.errors import DataError, Problem, TargetError
 from sudare.engines.addresses import Place
 from sudare.engines.batches import ROWS, Source
 from sudare.engines.certificate_text import parse_certificate, read_certificate

@@ -9,11 +9,7 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-from sudare.core.errors import (
-    DataError,
-    MissingExtraError,
-    Problem,
-)
+from sudare.core.errors import DataError, MissingExtraError, Problem
 from sudare.engines.spark.spark_errors import speaking
 
 PATIENCE = 10.0

@@ -37,16 +37,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    UnsupportedError,
-)
-from sudare.engines.addresses import (
-    Place,
-    find_place,
-    find_remote,
-)
+from sudare.core.errors import DataError, Problem, UnsupportedError
+from sudare.engines.addresses import Place, find_place, find_remote
 from sudare.engines.database.sql_tables import Tally
 from sudare.engines.file_formats import check_names
 from sudare.engines.spark.sessions import PATIENCE, find_session

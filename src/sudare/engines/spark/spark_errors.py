@@ -10,12 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    SudareError,
-    TargetError,
-)
+from sudare.core.errors import DataError, Problem, SudareError, TargetError
 
 _MARK = re.compile(r"sudare-says:([A-Za-z0-9+/=]+):")
 

@@ -7,12 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    TargetError,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, Problem, TargetError, UnsupportedError
 from sudare.engines.spark.spark import Spark
 from sudare.engines.spark.spark_errors import speaking
 

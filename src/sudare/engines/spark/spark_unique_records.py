@@ -7,12 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sudare.engines.database.unique_records import (
-    Names,
-    Single,
-    marks,
-    passes,
-)
+from sudare.engines.database.unique_records import Names, Single, marks, passes
 from sudare.engines.spark.spark_errors import speaking
 
 if TYPE_CHECKING:

@@ -11,20 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.clustering.cover_losses import (
-    BIT,
-    begin_cover,
-    cover_loss,
-    grow_cover,
-    loss_with,
-)
-from sudare.kernels.clustering.neighbour_tree import (
-    DEEP,
-    FAR,
-    nearest,
-    tell,
-    tell_all,
-)
+from sudare.kernels.clustering.cover_losses import BIT, begin_cover, cover_loss, grow_cover, loss_with
+from sudare.kernels.clustering.neighbour_tree import DEEP, FAR, nearest, tell, tell_all
 from sudare.kernels.topdown.value_orders import kernel
 
 OWNERS = 4

@@ -11,12 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.clustering.cover_losses import (
-    BIT,
-    begin_cover,
-    loss_with,
-    part_loss,
-)
+from sudare.kernels.clustering.cover_losses import BIT, begin_cover, loss_with, part_loss
 from sudare.kernels.topdown.value_orders import SET, kernel
 
 LEAF = 8

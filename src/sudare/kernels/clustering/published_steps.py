@@ -9,22 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.kernels.clustering.cover_losses import (
-    BIT,
-    begin_cover,
-    grow_cover,
-    loss_with,
-    part_loss,
-)
-from sudare.kernels.clustering.neighbour_tree import (
-    DEEP,
-    FAR,
-    Tree,
-    at_least,
-    build,
-    tell,
-    tell_all,
-)
+from sudare.kernels.clustering.cover_losses import BIT, begin_cover, grow_cover, loss_with, part_loss
+from sudare.kernels.clustering.neighbour_tree import DEEP, FAR, Tree, at_least, build, tell, tell_all
 from sudare.kernels.topdown.value_orders import kernel, popcount
 
 SLACK = 1e-9

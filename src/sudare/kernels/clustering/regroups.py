@@ -7,22 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.kernels.clustering.cover_losses import (
-    begin_cover,
-    cover_loss,
-    grow_cover,
-    loss_with,
-)
-from sudare.kernels.clustering.moves import (
-    WORTH,
-    best_target,
-    chain,
-    joined_loss,
-    listed_in,
-    nearby,
-    put,
-    unchain,
-)
+from sudare.kernels.clustering.cover_losses import begin_cover, cover_loss, grow_cover, loss_with
+from sudare.kernels.clustering.moves import WORTH, best_target, chain, joined_loss, listed_in, nearby, put, unchain
 from sudare.kernels.topdown.value_orders import kernel, sort_stable
 
 LARGEST = 256

@@ -12,21 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.topdown.item_choices import (
-    EACH,
-    FIXED,
-    HIDDEN,
-    in_units,
-    mark,
-)
-from sudare.kernels.topdown.value_orders import (
-    NONE,
-    ZERO,
-    goes_left,
-    kernel,
-    order_values,
-    sort_stable,
-)
+from sudare.kernels.topdown.item_choices import EACH, FIXED, HIDDEN, in_units, mark
+from sudare.kernels.topdown.value_orders import NONE, ZERO, goes_left, kernel, order_values, sort_stable
 
 
 class Children(NamedTuple):

@@ -16,14 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.kernels.topdown.item_choices import PORTION, portions_hidden
-from sudare.kernels.topdown.splits import (
-    LEAST_LOSS,
-    cover_places,
-    keep_best,
-    lay_out,
-    score_places,
-    too_small,
-)
+from sudare.kernels.topdown.splits import LEAST_LOSS, cover_places, keep_best, lay_out, score_places, too_small
 from sudare.kernels.topdown.value_orders import (
     BINS,
     NONE,

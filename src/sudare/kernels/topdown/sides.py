@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.kernels.topdown.value_orders import (
-    NONE,
-    ZERO,
-    goes_left,
-    kernel,
-    order_values,
-    sort_stable,
-)
+from sudare.kernels.topdown.value_orders import NONE, ZERO, goes_left, kernel, order_values, sort_stable
 
 
 @kernel

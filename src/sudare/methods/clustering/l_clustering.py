@@ -46,24 +46,9 @@ from sudare.core.randomness import Entropy
 from sudare.kernels.clustering import growth as kernel
 from sudare.kernels.clustering.published_steps import cluster_as_published
 from sudare.kernels.topdown.value_orders import SET
-from sudare.methods.class_counts import (
-    everybody,
-    refuse_item_sets,
-    tallied,
-)
-from sudare.methods.clustering.neighbourhoods import (
-    Field,
-    Ints,
-    expanded,
-    in_order,
-    main_diversity,
-    space_of,
-)
-from sudare.methods.clustering.polish import (
-    Polisher,
-    joined,
-    polish,
-)
+from sudare.methods.class_counts import everybody, refuse_item_sets, tallied
+from sudare.methods.clustering.neighbourhoods import Field, Ints, expanded, in_order, main_diversity, space_of
+from sudare.methods.clustering.polish import Polisher, joined, polish
 from sudare.models import Requirements
 from sudare.table import Partition, Table
 

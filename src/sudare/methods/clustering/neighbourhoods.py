@@ -13,11 +13,7 @@ from numpy.typing import NDArray
 
 from sudare.kernels.clustering import neighbour_tree
 from sudare.kernels.clustering.cover_losses import Space
-from sudare.kernels.topdown.value_orders import (
-    NUMBER,
-    SET,
-    TREE,
-)
+from sudare.kernels.topdown.value_orders import NUMBER, SET, TREE
 from sudare.methods.attribute_arrays import describe_axes
 from sudare.models import LDiversity, Requirements
 from sudare.table import Column, Table, find_atoms

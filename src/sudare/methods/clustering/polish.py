@@ -30,12 +30,7 @@ from sudare.core.progress import Listener, silent
 from sudare.kernels.clustering import moves as kernel
 from sudare.kernels.clustering import regroups
 from sudare.methods.class_counts import tallied
-from sudare.methods.clustering.neighbourhoods import (
-    Field,
-    Ints,
-    in_order,
-    main_diversity,
-)
+from sudare.methods.clustering.neighbourhoods import Field, Ints, in_order, main_diversity
 from sudare.models import KAnonymity, LDiversity, Requirements
 from sudare.table import Partition, Table
 

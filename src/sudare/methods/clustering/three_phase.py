@@ -61,11 +61,7 @@ from sudare.core.errors import PolicyUnmetError, Problem
 from sudare.core.progress import Listener, silent
 from sudare.kernels.clustering import eligibility as kernel
 from sudare.kernels.topdown.splits import LEAST_LOSS
-from sudare.methods.class_counts import (
-    everybody,
-    refuse_item_sets,
-    tallied,
-)
+from sudare.methods.class_counts import everybody, refuse_item_sets, tallied
 from sudare.methods.clustering.neighbourhoods import Ints, in_order
 from sudare.methods.topdown.frame import Job
 from sudare.metrics import METRICS

@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sudare.core.errors import (
-    PolicyUnmetError,
-    Problem,
-    UnsupportedError,
-)
+from sudare.core.errors import PolicyUnmetError, Problem, UnsupportedError
 from sudare.models import LDiversity, Requirements, describe
 from sudare.table import Column, Table
 

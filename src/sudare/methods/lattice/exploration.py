@@ -17,12 +17,7 @@ from numpy.typing import NDArray
 
 from sudare.core.progress import Listener, silent
 from sudare.methods.lattice.full_domain import Search, unmet
-from sudare.methods.lattice.lattice import (
-    Grouped,
-    Lattice,
-    Levels,
-    Node,
-)
+from sudare.methods.lattice.lattice import Grouped, Lattice, Levels, Node
 from sudare.models import Requirements
 from sudare.table import Table
 

@@ -54,12 +54,7 @@ from numpy.typing import NDArray
 from sudare.core.errors import PolicyUnmetError, Problem
 from sudare.core.progress import Listener, silent
 from sudare.methods.class_counts import everybody
-from sudare.methods.lattice.lattice import (
-    Grouped,
-    Lattice,
-    Levels,
-    Node,
-)
+from sudare.methods.lattice.lattice import Grouped, Lattice, Levels, Node
 from sudare.models import Requirements
 from sudare.table import SUPPRESSED, Partition, Table
 

@@ -1,18 +1,8 @@
 """Post-randomization (PRAM): matrices that values are drawn by, what they guarantee, and how to choose them."""
 
-from sudare.methods.pram.calibration import (
-    Calibration,
-    Curve,
-    calibrate,
-)
+from sudare.methods.pram.calibration import Calibration, Curve, calibrate
 from sudare.methods.pram.calibration_request import Limit, unkept
-from sudare.methods.pram.matrices import (
-    check_matrix,
-    invariant_matrix,
-    joint_matrix,
-    uniform_matrix,
-    with_zeros,
-)
+from sudare.methods.pram.matrices import check_matrix, invariant_matrix, joint_matrix, uniform_matrix, with_zeros
 from sudare.methods.pram.matrix_bounds import (
     alpha_figure,
     beliefs,

@@ -19,11 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sudare.core.errors import (
-    DataError,
-    PolicyError,
-    Problem,
-)
+from sudare.core.errors import DataError, PolicyError, Problem
 from sudare.kernels.random_cells import MOST_VALUES
 from sudare.methods.hiding.hidden_column import domain
 from sudare.models import named_codes

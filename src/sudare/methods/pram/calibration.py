@@ -29,13 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.methods.pram.calibration_request import Limit, asked_for
-from sudare.methods.pram.matrix_bounds import (
-    pk_figure,
-    profile,
-    uniform_alpha,
-    uniform_gamma,
-    uniform_ratio,
-)
+from sudare.methods.pram.matrix_bounds import pk_figure, profile, uniform_alpha, uniform_gamma, uniform_ratio
 from sudare.methods.pram.priors import as_prior
 
 POINTS = 101

@@ -17,11 +17,7 @@ import numpy as np
 from sudare.methods.hiding.hidden_column import domain
 from sudare.methods.pram import Calibration, cut
 from sudare.methods.pram.attributes import Attribute
-from sudare.methods.pram.promises import (
-    Matrix,
-    Promises,
-    Retention,
-)
+from sudare.methods.pram.promises import Matrix, Promises, Retention
 from sudare.table import Table
 
 REPEATED = (

@@ -56,46 +56,15 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from sudare.core.errors import (
-    DataError,
-    ParameterError,
-    PolicyError,
-    PolicyUnmetError,
-    Problem,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, ParameterError, PolicyError, PolicyUnmetError, Problem, UnsupportedError
 from sudare.core.progress import Listener, silent
 from sudare.core.randomness import Entropy
 from sudare.methods.class_counts import refuse_item_sets
 from sudare.methods.pram import Calibration, check_matrix
-from sudare.methods.pram.attributes import (
-    Attribute,
-    Cell,
-    Layout,
-    attributes_of,
-    code_of,
-    lay_out,
-    local_columns,
-)
-from sudare.methods.pram.mechanism_facts import (
-    Calibrated,
-    facts_of,
-    notes_of,
-)
-from sudare.methods.pram.promises import (
-    Matrix,
-    Mechanism,
-    Promises,
-    Retention,
-    check_priors,
-    promises_of,
-    retained,
-)
-from sudare.methods.random_columns import (
-    CellDraw,
-    CodeDraw,
-    Joint,
-)
+from sudare.methods.pram.attributes import Attribute, Cell, Layout, attributes_of, code_of, lay_out, local_columns
+from sudare.methods.pram.mechanism_facts import Calibrated, facts_of, notes_of
+from sudare.methods.pram.promises import Matrix, Mechanism, Promises, Retention, check_priors, promises_of, retained
+from sudare.methods.random_columns import CellDraw, CodeDraw, Joint
 from sudare.models import Requirements
 from sudare.table import Column, Draw, Perturbation, Table
 

@@ -27,11 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.core.errors import (
-    PolicyError,
-    PolicyUnmetError,
-    Problem,
-)
+from sudare.core.errors import PolicyError, PolicyUnmetError, Problem
 from sudare.methods.pram import (
     RUNGS,
     Calibration,
@@ -47,12 +43,7 @@ from sudare.methods.pram import (
     uniform_ratio,
     unkept,
 )
-from sudare.methods.pram.attributes import (
-    Attribute,
-    Cell,
-    Layout,
-    code_of,
-)
+from sudare.methods.pram.attributes import Attribute, Cell, Layout, code_of
 from sudare.models import TOLERANCE, AlphaGamma, PkAnonymity, Requirements, describe
 
 Matrix = NDArray[np.float64]

@@ -16,11 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.kernels.tds import specializations as kernel
-from sudare.methods.tds.trees import (
-    ROOT,
-    Tree,
-    tree_of,
-)
+from sudare.methods.tds.trees import ROOT, Tree, tree_of
 from sudare.models import Groups, Histograms, KAnonymity, Requirements
 from sudare.table import Column, Partition, Table, find_atoms
 

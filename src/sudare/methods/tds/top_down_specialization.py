@@ -42,12 +42,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sudare.core.errors import (
-    DataError,
-    PolicyUnmetError,
-    Problem,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, PolicyUnmetError, Problem, UnsupportedError
 from sudare.core.progress import Listener, silent
 from sudare.methods.class_counts import everybody, refuse_item_sets
 from sudare.methods.tds.cuts import Candidate, Cut

@@ -60,11 +60,7 @@ from sudare.core.errors import Problem, UnsupportedError
 from sudare.core.randomness import Entropy
 from sudare.kernels.topdown import sides
 from sudare.kernels.topdown import splits as kernel
-from sudare.methods.topdown.frame import (
-    Ints,
-    Job,
-    Worker,
-)
+from sudare.methods.topdown.frame import Ints, Job, Worker
 from sudare.methods.topdown.shortfall import Shortfall
 from sudare.models import KAnonymity
 

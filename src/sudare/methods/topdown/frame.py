@@ -19,11 +19,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import PolicyUnmetError
 from sudare.core.progress import Listener, silent
-from sudare.kernels.class_rows import (
-    look_up,
-    number_rows,
-    tally_codes,
-)
+from sudare.kernels.class_rows import look_up, number_rows, tally_codes
 from sudare.kernels.topdown import sides, value_orders
 from sudare.kernels.topdown import splits as kernel
 from sudare.methods.attribute_arrays import describe_axes

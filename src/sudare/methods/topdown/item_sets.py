@@ -15,13 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from sudare.core.progress import Listener
 from sudare.kernels.topdown import children, splits
 from sudare.kernels.topdown import item_choices as kernel
-from sudare.methods.topdown.frame import (
-    Ints,
-    Job,
-    Level,
-    Start,
-    Worker,
-)
+from sudare.methods.topdown.frame import Ints, Job, Level, Start, Worker
 from sudare.models import Requirements
 from sudare.table import ItemSets, Partition, Table, chunks
 

@@ -18,15 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, Problem, UnsupportedError
 from sudare.engines.invalid_cells import check_cells
 from sudare.engines.spark.spark import Parcel
 from sudare.policy import Policy
-from sudare.sources.encoded_table import UnknownValues, encode
+from sudare.sources.encoded_table import encode
+from sudare.sources.unknown_values import UnknownValues
 from sudare.table import Column, ItemSets, Table
 from sudare.table.encode import ItemsEncoder
 from sudare.table.encode_distinct import Cells

@@ -10,13 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.audits import (
-    Alone,
-    AuditReport,
-    Elsewhere,
-    Told,
-    audit_release,
-)
+from sudare.audits import Alone, AuditReport, Elsewhere, Told, audit_release
 from sudare.audits.class_tables import Whole
 from sudare.audits.distributed_audit import (
     OF_THE_WHOLE,
@@ -36,11 +30,7 @@ from sudare.audits.run import in_its_own_way
 from sudare.audits.uniqueness import Found as Unique
 from sudare.audits.uniqueness import look, parted
 from sudare.core.errors import UnsupportedError
-from sudare.engines.spark.spark import (
-    Parcel,
-    Spark,
-    keys_for,
-)
+from sudare.engines.spark.spark import Parcel, Spark, keys_for
 from sudare.engines.spark.spark_unique_records import rare_on, single_on
 from sudare.methods import method_of
 from sudare.policy import Policy

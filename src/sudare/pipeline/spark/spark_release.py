@@ -28,20 +28,10 @@ import pyarrow as pa
 
 from sudare import engines
 from sudare.audits import Told as ToldOf
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    TargetError,
-    UnsupportedError,
-)
+from sudare.core.errors import DataError, Problem, TargetError, UnsupportedError
 from sudare.core.randomness import Entropy
 from sudare.engines import Tally
-from sudare.engines.spark.spark import (
-    Parcel,
-    Spark,
-    keys_for,
-    plain_type,
-)
+from sudare.engines.spark.spark import Parcel, Spark, keys_for, plain_type
 from sudare.methods.topdown.distributed.distributed_frame import Shape
 from sudare.metrics.partial_sums import Sums, losses
 from sudare.pipeline.database import repeated
@@ -59,41 +49,17 @@ from sudare.pipeline.spark.distributed_methods import (
     Wanted,
     wanted,
 )
-from sudare.pipeline.spark.shards import (
-    SHARD,
-    Book,
-    Cutting,
-    Ints,
-    histograms,
-    make_book,
-    merged_words,
-)
+from sudare.pipeline.spark.shards import SHARD, Book, Cutting, Ints, histograms, make_book, merged_words
 from sudare.pipeline.spark.spark_audit import prove
 from sudare.pipeline.spark.spark_targets import FolderTarget, target_of
 from sudare.pipeline.stages import check_proof, note_spellings, protect_rare_values
 from sudare.releases import class_labels, write_batches
-from sudare.releases.release_figures import (
-    Figures,
-    added_up,
-    measure,
-    resized,
-    untouched_figures,
-)
-from sudare.sources.encoded_table import (
-    holds_sets,
-    lists_that_are_no_sets,
-    looked_at,
-    misplaced_sets,
-    rarity,
-)
+from sudare.releases.release_figures import Figures, added_up, measure, resized, untouched_figures
+from sudare.sources.column_problems import lists_that_are_no_sets, misplaced_sets
+from sudare.sources.policy_rarity import rarity
+from sudare.sources.used_columns import holds_sets, looked_at
 from sudare.table import Partition, Perturbation, Table, published_classes, smallest
-from sudare.table.rare_values import (
-    Counts,
-    Holders,
-    counted_people,
-    hidden,
-    hides,
-)
+from sudare.table.rare_values import Counts, Holders, counted_people, hidden, hides
 
 MOST_ATOMS = 4_000_000
 """The different combinations of values that a global recoding decides on: they come to the driver."""

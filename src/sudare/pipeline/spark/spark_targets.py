@@ -9,27 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from sudare.core.errors import (
-    Problem,
-    TargetError,
-    UnsupportedError,
-)
+from sudare.core.errors import Problem, TargetError, UnsupportedError
 from sudare.engines import CERTIFICATE, Place, Remote, parse_certificate, read_certificate
-from sudare.engines.spark.spark import (
-    Spark,
-    beside,
-    is_path,
-    is_spark,
-)
+from sudare.engines.spark.spark import Spark, beside, is_path, is_spark
 from sudare.engines.spark.spark_folders import Folders
 from sudare.pipeline.request import Request
-from sudare.releases import (
-    PAPER,
-    certificate_path,
-    check_folder,
-    place_folder,
-    private_folder,
-)
+from sudare.releases import PAPER, certificate_path, check_folder, place_folder, private_folder
 from sudare.releases.certificate import Certificate
 
 

@@ -17,10 +17,7 @@ from numpy.typing import NDArray
 from sudare import hierarchies
 from sudare.core.errors import SudareError
 from sudare.policy import ColumnSpec, Policy
-from sudare.releases import (
-    Anything,
-    Choice,
-)
+from sudare.releases import Anything, Choice
 from sudare.releases.cell_reader import ReadCell, label_of, read_cells
 from sudare.releases.value_texts import value_texts
 from sudare.reports.describe.chart_axes import Axis, places_of

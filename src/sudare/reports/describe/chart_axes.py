@@ -17,11 +17,7 @@ from numpy.typing import NDArray
 
 from sudare.releases import Interval
 from sudare.releases.cell_reader import HalfOpen
-from sudare.releases.cell_values import (
-    EPOCH,
-    days_in,
-    number_in,
-)
+from sudare.releases.cell_values import EPOCH, days_in, number_in
 from sudare.releases.value_texts import value_texts
 from sudare.reports.describe.disclosure_control import Crowd, merged
 from sudare.table import Column

@@ -10,17 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.core.errors import (
-    DataError,
-    Problem,
-    SudareError,
-)
+from sudare.core.errors import DataError, Problem, SudareError
 from sudare.core.progress import Listener
-from sudare.estimates import (
-    answer,
-    ask,
-    needed,
-)
+from sudare.estimates import answer, ask, needed
 from sudare.releases.cell_reader import read_cells
 from sudare.releases.pairing import HINT, Pair
 from sudare.reports.describe.cell_shares import (
@@ -32,22 +24,10 @@ from sudare.reports.describe.cell_shares import (
     read_generalized,
     read_untouched,
 )
-from sudare.reports.describe.chart_axes import (
-    Axis,
-    kind_of,
-    places_of,
-)
+from sudare.reports.describe.chart_axes import Axis, kind_of, places_of
 from sudare.reports.describe.disclosure_control import Crowd
 from sudare.reports.describe.losses import disclosed_share
-from sudare.reports.describe.scales import (
-    MISSING,
-    MOST_CATEGORIES,
-    Scale,
-    are_codes,
-    before,
-    is_free_text,
-    scale_of,
-)
+from sudare.reports.describe.scales import MISSING, MOST_CATEGORIES, Scale, are_codes, before, is_free_text, scale_of
 from sudare.table import Column, ItemSets, encode_like
 
 Floats = NDArray[np.float64]

@@ -21,7 +21,7 @@ from sudare.reports.describe.disclosure_control import Crowd, threshold
 from sudare.reports.describe.exposure import blurred_risk
 from sudare.reports.describe.losses import told_losses
 from sudare.reports.describe.relations import relations
-from sudare.sources.encoded_table import Data
+from sudare.sources.opened_source import Data
 from sudare.table import Column
 
 SECRETIVE = ("values", "prior", "order", "tree", "matrices", "matrix", "never", "priors")

@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 
 from sudare.releases.value_texts import value_texts
 from sudare.reports.describe.category_ranks import ranked
-from sudare.reports.describe.chart_axes import (
-    Axis,
-    Bins,
-    cut,
-    kind_of,
-)
+from sudare.reports.describe.chart_axes import Axis, Bins, cut, kind_of
 from sudare.reports.describe.disclosure_control import Crowd
 from sudare.table import Column
 

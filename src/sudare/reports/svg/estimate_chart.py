@@ -17,19 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sudare.reports.svg.marks import (
-    FAINT,
-    INK,
-    PAPER,
-    QUIET,
-    WARNING,
-    box,
-    group,
-    picture,
-    shade,
-    shorten,
-    words,
-)
+from sudare.reports.svg.marks import FAINT, INK, PAPER, QUIET, WARNING, box, group, picture, shade, shorten, words
 
 WIDTH, MARGIN, GAP = 1000, 20, 24
 IN_A_ROW, MOST_PANELS, MOST_VALUES = 3, 12, 20

@@ -12,14 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sudare.reports.svg.marks import (
-    box,
-    group,
-    line,
-    page_picture,
-    shorten,
-    words,
-)
+from sudare.reports.svg.marks import box, group, line, page_picture, shorten, words
 
 WIDTH = 360
 LABEL, RIGHT = 128, 44

@@ -32,26 +32,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sudare.core.errors import (
-    ParameterError,
-    PolicyUnmetError,
-    UnsupportedError,
-)
+from sudare.core.errors import ParameterError, PolicyUnmetError, UnsupportedError
 from sudare.core.progress import Listener, silent
 from sudare.kernels.topdown import splits
 from sudare.methods.topdown.distributed.driver import Driver, SpreadJob
-from sudare.methods.topdown.distributed.questions import (
-    Task,
-    Tree,
-    joined,
-    starts,
-)
-from sudare.methods.topdown.frame import (
-    Ints,
-    Job,
-    Start,
-    runs,
-)
+from sudare.methods.topdown.distributed.questions import Task, Tree, joined, starts
+from sudare.methods.topdown.frame import Ints, Job, Start, runs
 from sudare.methods.topdown.item_sets import Choices, job_with
 from sudare.models import Requirements
 from sudare.table import SUPPRESSED, Partition, Table

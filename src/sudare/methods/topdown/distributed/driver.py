@@ -14,15 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.topdown import (
-    children as scattering,
-)
+from sudare.kernels.topdown import children as scattering
 from sudare.kernels.topdown import item_choices as kernel
-from sudare.kernels.topdown import (
-    shard_summaries,
-    splits,
-    value_orders,
-)
+from sudare.kernels.topdown import shard_summaries, splits, value_orders
 from sudare.methods.topdown.distributed.questions import (
     ChooseItems,
     CountNodes,
@@ -40,19 +34,8 @@ from sudare.methods.topdown.distributed.questions import (
     pack,
     starts,
 )
-from sudare.methods.topdown.frame import (
-    Ints,
-    Level,
-    runs,
-)
-from sudare.methods.topdown.item_sets import (
-    MARKS,
-    Choices,
-    Offer,
-    Reals,
-    SetJob,
-    SetWorker,
-)
+from sudare.methods.topdown.frame import Ints, Level, runs
+from sudare.methods.topdown.item_sets import MARKS, Choices, Offer, Reals, SetJob, SetWorker
 from sudare.models import Groups, Requirements
 from sudare.table import Table
 

@@ -1,0 +1,109 @@
+"""The user's table, opened: a file, a table of a database, or a data frame, and the columns that the policy names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sudare import engines
+from sudare.core.errors import PolicyError, Problem
+from sudare.core.memory import available
+from sudare.policy import Policy
+
+Data = Any
+"""A path, a table of a database by its address, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation.
+
+Also a source of ours that is held in memory (:func:`held`).
+"""
+
+
+def read(
+    data: Data,
+    policy: Policy,
+    *,
+    only: Sequence[str] | None = None,
+    stream: bool = False,
+    database: engines.Database | None = None,
+    described: bool = True,
+) -> tuple[engines.Source, Callable[[pa.Table], Any]]:
+    """Return the columns that the policy names (or ``only`` some), and how to give a table back in the kind that came.
+
+    A text file is read as a whole unless it is large or to be a ``stream``, which is slower. A table of a database is
+    read in the transaction of ``database``, or else in one of its own, which ends with the last batch. ``described``
+    says that this is the table which the policy describes.
+    """
+    if isinstance(data, engines.Source):
+        return data, lambda table: table
+    names = list(only or (name for name, spec in policy.columns.items() if spec.role != "identifier"))
+    place = engines.find_place(data)
+    if described:
+        check_source(data, policy)
+    if place is not None:
+        return _from_database(place, policy, names, database), lambda table: table
+    if isinstance(data, str | Path):
+        about = policy.source
+        form = engines.TextForm(about.delimiter, about.encoding, tuple(about.missing))
+        path = Path(data)
+        # identifiers are not read, but a policy that names one which is not there is a mistake
+        engines.check_columns(path.name, policy.columns, engines.file_columns(path, form))
+        # what would take up most of the memory as text is better cut into pieces, slower as that is
+        stream = stream or 3 * path.stat().st_size > (available() or math.inf)
+        return engines.open_file(path, names, form, stream=stream), lambda table: table
+
+    def wanted(there: list[str]) -> list[str]:
+        engines.check_columns("the table", policy.columns, there)
+        return names
+
+    arrow, give_back = engines.adopt(data, wanted)
+    return engines.open_table(arrow), give_back
+
+
+def held(data: Data, policy: Policy) -> Data:
+    """Return a table as several may read it one after the other: text that fits into memory is read only once.
+
+    A table of a database, and files from which columns are read quickly, come back as they are.
+    """
+    path = isinstance(data, str | Path) and engines.find_place(data) is None
+    if not path or engines.file_kind(Path(data)) != "text":
+        return data
+    source, _ = read(data, policy)
+    return source if source.held else data
+
+
+def check_source(data: Data, policy: Policy, *, spark: bool = False) -> None:
+    """Raise if the policy says how text is written, and the table is none."""
+    named = isinstance(data, str | Path) and not spark and engines.find_place(data) is None
+    if named and engines.file_kind(Path(data)) == "text":
+        return
+    problems = [
+        Problem(f"source.{key}", "has no effect: it is about text files, and the table is none.", "leave it out.")
+        for key, value in (("delimiter", policy.source.delimiter), ("encoding", policy.source.encoding))
+        if value not in (None, "utf-8")
+    ]
+    if problems:
+        raise PolicyError(problems)
+
+
+def _from_database(
+    place: engines.Place, policy: Policy, names: list[str], database: engines.Database | None
+) -> engines.Source:
+    opened = database or engines.open_database(place)
+    try:
+        engines.check_columns(place.shown, policy.columns, opened.columns(place).names)
+        source = opened.source(place, names)
+    except BaseException:
+        opened.close()
+        raise
+    if database is not None:
+        return source
+
+    def batches(wanted: Collection[str]) -> Iterator[pa.RecordBatch]:
+        with opened:
+            yield from source.batches(wanted)
+
+    return replace(source, batches=batches)
