@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT := out
 
+# Tests start Python often, and each start would translate every module again if nothing might be kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo check test package coverage lock soak docs bench clean
 
 # What `make check` leaves out: engines (PostgreSQL, Spark) and the browser, pages and their examples, papers, random tables,

@@ -15,6 +15,7 @@ import warnings
 import pytest
 
 from .homes import PACKAGES, DuckHome, PostgresHome, Server, postgres_programs
+from .spark_cluster import QUICK
 
 _numbers = itertools.count()
 
@@ -88,6 +89,7 @@ def spark(tmp_path_factory):
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.log.level", "OFF")
+            .config("spark.driver.extraJavaOptions", QUICK)
             .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
             .getOrCreate()
         )
