@@ -16,8 +16,8 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.integer]
 
-DISEASES, DRUGS, USUAL = 1500, 2000, 8
-"""How many codes there are, and in how many places the usual drugs of a disease are kept."""
+DISEASES, DRUGS = 1500, 2000
+"""How many codes there are."""
 CODE_BITS = 11
 """Codes are below two to this power, so that a row and a code share one 32-bit number."""
 LAST_YEAR, OLDEST = 2024, 114

@@ -17,17 +17,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sudare.core.errors import Problem
 from sudare.models import parameters
 from sudare.models.group_counts import Groups
 from sudare.models.segment_sums import TOLERANCE
+from sudare.models.ungrouped import Ungrouped
 
 
 @dataclass(frozen=True)
-class AlphaGamma:
+class AlphaGamma(Ungrouped):
     """Of anybody, the true value is believed with ``alpha`` at most, and any value with ``gamma`` at least.
 
     ``prior`` are the shares of all values in the column, by their text; without it they are those of the data. This is
@@ -39,8 +37,6 @@ class AlphaGamma:
 
     name: ClassVar[str] = "alpha-gamma"
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "mechanism"
-    monotone: ClassVar[bool] = True
-    depends_on_whole: ClassVar[bool] = False
     remedy: ClassVar[str] = "ask for a larger alpha, or a smaller gamma."
 
     column: str
@@ -68,19 +64,6 @@ class AlphaGamma:
         if len(shares) < 2 or any(parameters.number(where, share, above=0, most=1) for share in shares):
             return parameters.refusal(where, self.prior, allowed)
         return None if abs(math.fsum(shares) - 1) <= TOLERANCE else parameters.refusal(where, self.prior, allowed)
-
-    @property
-    def least_rows(self) -> int:
-        """Groups of records are not limited."""
-        return 1
-
-    def measure(self, groups: Groups) -> NDArray[np.float64]:
-        """Return 0 for every group: no group has anything to answer for."""
-        return np.zeros(len(groups))
-
-    def holds(self, groups: Groups) -> NDArray[np.bool_]:
-        """Return true for every group: ask the mechanism."""
-        return np.ones(len(groups), dtype=np.bool_)
 
     def best_possible(self, whole: Groups) -> str:
         """Say what is believed where nothing is shown at all."""

@@ -12,15 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sudare.models import parameters
-from sudare.models.group_counts import Groups
+from sudare.models.ungrouped import Ungrouped
 
 
 @dataclass(frozen=True)
-class PkAnonymity:
+class PkAnonymity(Ungrouped):
     """No record is connected with its person with a probability above 1/``k``.
 
     This is a property of the mechanism and not of a group: :meth:`holds` lets every group pass.
@@ -31,8 +28,6 @@ class PkAnonymity:
 
     name: ClassVar[str] = "pk-anonymity"
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "mechanism"
-    monotone: ClassVar[bool] = True
-    depends_on_whole: ClassVar[bool] = False
     remedy: ClassVar[str] = "ask for a smaller k."
 
     k: int
@@ -44,20 +39,3 @@ class PkAnonymity:
     def column(self) -> None:
         """All perturbed columns have a part in it."""
         return
-
-    @property
-    def least_rows(self) -> int:
-        """Groups of records are not limited."""
-        return 1
-
-    def measure(self, groups: Groups) -> NDArray[np.float64]:
-        """Return 0 for every group: no group has anything to answer for."""
-        return np.zeros(len(groups))
-
-    def holds(self, groups: Groups) -> NDArray[np.bool_]:
-        """Return true for every group: ask the mechanism."""
-        return np.ones(len(groups), dtype=np.bool_)
-
-    def best_possible(self, whole: Groups) -> str:
-        """Return how many records there are to be taken for one another."""
-        return f"the table has {int(whole.rows.sum()):,} records"

@@ -10,22 +10,18 @@ Party, "Opinion 05/2014 on anonymisation techniques" (singling out), 2014.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sudare.models import parameters
-from sudare.models.group_counts import Groups
+from sudare.models.ungrouped import Ungrouped
 
 
 @dataclass(frozen=True)
-class Uniqueness:
+class Uniqueness(Ungrouped):
     """At most a share ``most`` of the records is unique in what ``columns`` show, or all that are ``released``.
 
-    This is a property of a release and not of a group: :meth:`holds` lets every group pass, :meth:`share` counts.
+    This is a property of a release and not of a group: :meth:`holds` lets every group pass.
 
     Monotone: groups have no part in it. Cells that become more general, or columns that are taken out, make no record
     unique that was not.
@@ -34,8 +30,6 @@ class Uniqueness:
 
     name: ClassVar[str] = "uniqueness"
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "release"
-    monotone: ClassVar[bool] = True
-    depends_on_whole: ClassVar[bool] = False
     remedy: ClassVar[str] = "ask for a larger share, or take columns out."
 
     most: float
@@ -57,27 +51,3 @@ class Uniqueness:
     def column(self) -> None:
         """It reads no sensitive column of a group."""
         return
-
-    @property
-    def least_rows(self) -> int:
-        """Groups of records are not limited."""
-        return 1
-
-    def measure(self, groups: Groups) -> NDArray[np.float64]:
-        """Return 0 for every group: no group has anything to answer for."""
-        return np.zeros(len(groups))
-
-    def holds(self, groups: Groups) -> NDArray[np.bool_]:
-        """Return true for every group: ask the release."""
-        return np.ones(len(groups), dtype=np.bool_)
-
-    def best_possible(self, whole: Groups) -> str:
-        """Return how many records there are to be like one another."""
-        return f"the table has {int(whole.rows.sum()):,} records"
-
-    def share(self, codes: Sequence[NDArray[np.integer]]) -> float:
-        """Return the share of records that are unique, from the codes that their cells have in each column."""
-        if not codes or not len(codes[0]):
-            return 0.0
-        _, counts = np.unique(np.stack([column.astype(np.int64) for column in codes]), axis=1, return_counts=True)
-        return float(np.count_nonzero(counts == 1) / len(codes[0]))

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 THRESHOLDS = {"0.05": 20, "0.09": 11, "0.2": 5, "0.33": 3}
 """Usual thresholds of risk, and the size of classes below which a record is above them: 1/20, 1/11, 1/5, 1/3."""
 SPAN = 1 << 63

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 GOLDEN = (math.sqrt(5) - 1) / 2
 LARGE = 1e5
 """From here on Stirling's series is as exact as a float, and differences of it do not cancel."""

@@ -72,7 +72,6 @@ DUCKDB = Dialect(
 )
 
 _PLAIN = {"bool", "int2", "int4", "int8", "float4", "float8", "date", "timestamp", "timestamptz", "time"}
-_TEXTS = {"text", "varchar", "bpchar", "name", "citext"}
 _LISTS = {"_bool", "_int2", "_int4", "_int8", "_float4", "_float8", "_date", "_timestamp", "_timestamptz"}
 
 

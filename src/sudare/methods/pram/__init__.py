@@ -2,17 +2,8 @@
 
 from sudare.methods.pram.calibration import Calibration, Curve, calibrate
 from sudare.methods.pram.calibration_request import Limit, unkept
-from sudare.methods.pram.matrices import check_matrix, invariant_matrix, joint_matrix, uniform_matrix, with_zeros
-from sudare.methods.pram.matrix_bounds import (
-    alpha_figure,
-    beliefs,
-    gamma_figure,
-    least_ratio,
-    pk_figure,
-    uniform_alpha,
-    uniform_gamma,
-    uniform_ratio,
-)
+from sudare.methods.pram.matrices import check_matrix, invariant_matrix, uniform_matrix
+from sudare.methods.pram.matrix_bounds import least_ratio, pk_figure, uniform_alpha, uniform_gamma, uniform_ratio
 from sudare.methods.pram.published_retention import RUNGS, cut
 
 __all__ = [
@@ -20,14 +11,10 @@ __all__ = [
     "Calibration",
     "Curve",
     "Limit",
-    "alpha_figure",
-    "beliefs",
     "calibrate",
     "check_matrix",
     "cut",
-    "gamma_figure",
     "invariant_matrix",
-    "joint_matrix",
     "least_ratio",
     "pk_figure",
     "uniform_alpha",
@@ -35,5 +22,4 @@ __all__ = [
     "uniform_matrix",
     "uniform_ratio",
     "unkept",
-    "with_zeros",
 ]

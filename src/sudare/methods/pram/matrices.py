@@ -7,7 +7,7 @@ form in two stages).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,6 @@ Matrix = NDArray[np.float64]
 
 MOST_CONDITION = 1e8
 """A larger condition number makes a matrix nearly singular: half of the digits of every estimate are lost by it."""
-MOST_CELLS = 1 << 24
-"""Cells of a matrix at most, as for drawing."""
 SHOWN = 5
 """How many places a message names at most."""
 
@@ -46,95 +44,19 @@ def check_matrix(matrix: ArrayLike, *, invertible: bool = True) -> Matrix:
     return np.asarray(matrix, np.float64)
 
 
-def invariant_matrix(prior: ArrayLike, p: float, *, two_stages: bool = False) -> Matrix:
+def invariant_matrix(prior: ArrayLike, p: float) -> Matrix:
     """Return a matrix that leaves the distribution of the values as it is: ``prior @ matrix == prior``.
 
-    By default a value is kept with probability ``p``, and else one is drawn by the prior: p I + (1 - p) 1 prior'. This
-    is invariant at once, has ``p`` as the probability that nothing is drawn, as uniform PRAM has, can be inverted for
-    any ``p`` above 0, and its beliefs are (1 - p²) prior + p² I. Rare values are rarely drawn, though, so that it
-    promises a smaller k than uniform PRAM of the same ``p``.
-
-    ``two_stages`` is the construction of Gouweleeuw et al.: uniform PRAM P with this ``p``, and then a draw from what
-    Bayes' rule believes of the value that is shown, Q[v, s] = prior[s] P[s, v] / (prior @ P)[v]. P Q is the matrix of
-    beliefs of P (:func:`~sudare.methods.pram.matrix_bounds.beliefs`): what an adversary would believe of P is what is
-    drawn.
+    A value is kept with probability ``p``, and else one is drawn by the prior: p I + (1 - p) 1 prior'. This is
+    invariant at once, has ``p`` as the probability that nothing is drawn, as uniform PRAM has, can be inverted for any
+    ``p`` above 0, and its beliefs are (1 - p²) prior + p² I. Rare values are rarely drawn, though, so that it promises
+    a smaller k than uniform PRAM of the same ``p``.
     """
+    parameters.require(parameters.number("p", p, least=0, most=1))
     shares = as_prior(prior)
-    uniform = uniform_matrix(len(shares), p)
-    if two_stages:
-        return np.asarray((uniform / (shares @ uniform)) @ uniform.T * shares)
     matrix = np.tile((1 - p) * shares, (len(shares), 1))
     matrix[np.diag_indices(len(shares))] += p
     return matrix
-
-
-def with_zeros(matrix: ArrayLike, allowed: ArrayLike) -> Matrix:
-    """Return the matrix with structural zeros: t never shows as v where ``allowed[t, v]`` is false.
-
-    The probability of what is not allowed goes to the diagonal: the value stays. All other transitions keep theirs, so
-    that no value is drawn more often than before. If the matrix was uniform PRAM and what is allowed is symmetric, the
-    eigenvalues stay between p and 1 (it is the identity less (1 - p)/m times the Laplacian of a graph): the inverse is
-    no worse than without zeros. Scaling up the other transitions of the row has neither property.
-
-    A zero is certain knowledge. What is still guaranteed has to be computed from the result, and is exact: beliefs
-    rise, and Pk-anonymity is lost as soon as a value is shown by some truths and never by others.
-
-    A value may always stay. If it was to be perturbed and nothing else is allowed to it, it would be shown as it is:
-    that is an error.
-    """
-    given = check_matrix(matrix, invertible=False)
-    mask = np.asarray(allowed)
-    if mask.dtype != np.bool_ or mask.shape != given.shape:
-        raise ParameterError(
-            Problem(
-                "allowed",
-                f"got {mask.dtype} of the shape {mask.shape}. Allowed: truth values, of the shape {given.shape}.",
-            )
-        )
-    result = np.where(mask, given, 0.0)
-    moved = np.where(mask, 0.0, given).sum(axis=1)
-    result[np.diag_indices(len(given))] += moved
-    others = ~np.eye(len(given), dtype=bool)
-    stuck = (np.where(others, given, 0.0) > 0).any(axis=1) & ~(np.where(others, result, 0.0) > 0).any(axis=1)
-    problems = []
-    if not mask.diagonal().all():
-        problems.append(Problem("allowed", f"rows {_places(~mask.diagonal())} forbid that their value stays."))
-    if stuck.any():
-        problems.append(
-            Problem(
-                "allowed",
-                f"rows {_places(stuck)} allow nothing but their own value, which would be shown unperturbed.",
-                "allow one more transition, or do not perturb these values on purpose.",
-            )
-        )
-    if problems:
-        raise ParameterError(problems)
-    return result
-
-
-def joint_matrix(matrices: Sequence[ArrayLike]) -> Matrix:
-    """Return the matrix of several attributes as one, perturbed independently: the Kronecker product.
-
-    Joint values are numbered with the last attribute running fastest, as by ``numpy.ravel_multi_index``.
-    """
-    given = [check_matrix(matrix, invertible=False) for matrix in matrices]
-    if not given:
-        raise ParameterError(Problem("matrices", "there are none. Allowed: a list of at least one matrix."))
-    cells = 1
-    for matrix in given:
-        cells *= matrix.size  # Python's integers: this does not overflow
-    if cells > MOST_CELLS:
-        raise ParameterError(
-            Problem(
-                "matrices",
-                f"the joint matrix would have {cells:,} cells. Allowed: up to {MOST_CELLS:,}.",
-                "join fewer attributes, or ones with fewer values.",
-            )
-        )
-    result: Matrix = np.ones((1, 1))
-    for matrix in given:
-        result = np.asarray(np.kron(result, matrix), np.float64)
-    return result
 
 
 def _unfit(matrix: ArrayLike, invertible: bool) -> Iterator[Problem]:

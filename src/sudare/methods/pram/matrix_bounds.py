@@ -33,7 +33,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudare.core.errors import ParameterError, Problem
 from sudare.methods.pram.matrices import check_matrix
 from sudare.methods.pram.priors import as_prior
 from sudare.models import parameters
@@ -59,26 +58,6 @@ def pk_figure(n: int, ratios: Iterable[float]) -> float:
     An attribute that is released as it is has the ratio 0: together with it, nothing is promised but k = 1.
     """
     return 1 + (n - 1) * math.prod(ratios) ** 2
-
-
-def beliefs(prior: ArrayLike, matrix: ArrayLike) -> NDArray[np.float64]:
-    """Return B: ``B[t, s]`` is how much of value s is believed, on average, of somebody with the truth t."""
-    shares, given = as_prior(prior), check_matrix(matrix, invertible=False)
-    if len(shares) != len(given):
-        raise ParameterError(Problem("prior", f"has {len(shares):,} values, and the matrix {len(given):,}."))
-    shown = shares @ given
-    inverse = np.divide(1.0, shown, out=np.zeros_like(shown), where=shown > 0)
-    return np.asarray((given * inverse) @ given.T * shares)
-
-
-def alpha_figure(believed: NDArray[np.float64]) -> float:
-    """Return the most that is believed of anybody's true value."""
-    return float(believed.diagonal().max())
-
-
-def gamma_figure(believed: NDArray[np.float64]) -> float:
-    """Return the least that is believed of any value of anybody."""
-    return float(believed.min())
 
 
 class Profile(NamedTuple):

@@ -31,7 +31,6 @@ from sudare.reports.describe.scales import MISSING, MOST_CATEGORIES, Scale, are_
 from sudare.table import Column, ItemSets, encode_like
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 OLD = 89
 """Ages above this one are identifying by HIPAA's Safe Harbor."""
 SMALL = 11

@@ -17,7 +17,6 @@ from sudare.reports.describe.chart_axes import Axis, Bins, cut, kind_of
 from sudare.reports.describe.disclosure_control import Crowd
 from sudare.table import Column
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MOST_CATEGORIES = 20
 FREE_TEXT = 200
