@@ -80,7 +80,7 @@ def cut_off(figure: float) -> str:
 def page(kept: Figures) -> str:
     """Return the page, from the figures alone."""
     parts = [
-        "# Releases to learn from",
+        "# Experiment: training data (tds)",
         wrapped(
             "A Japanese study extends the top-down specialization of Fung, Wang and Yu (ICDE 2005) by an objective for "
             "the whole table: how well can a classifier be trained on it? It leaves the evaluation open. This page "

@@ -137,7 +137,7 @@ def _with_share(told: Figures, column: pa.ChunkedArray) -> Figures:
 def page(disclosed: Figures, times: Figures) -> str:
     """Return the page, from the figures alone."""
     parts = [
-        "# Item sets, top-down",
+        "# Experiment: item sets (top-down)",
         _wrap(
             "This page repeats the experiments of Takahashi, Sobataka, Takenouchi, Toyoda and Mori, *Efficient "
             "set-value recoding for anonymizing complex data*, with the method [top-down](../policy.md#method). "

@@ -28,7 +28,7 @@ from keep_qid_queries import MOST_COUNTS, OTHERS, WAYS
 def page(kept: Figures) -> str:
     """Return the page, from the figures alone."""
     parts = [
-        "# Quasi-identifiers as they are",
+        "# Experiment: dummies and anatomy",
         wrapped(
             "A paper in the Journal of the Information Processing Society of Japan (56(5), 1377-1387, 2015) "
             "proposes l-diversity that leaves quasi-identifiers alone, so that an analyst can group by any "

@@ -42,7 +42,7 @@ def shares_of_mean(spread: Figures) -> dict[str, float]:
 def page(kept: Figures) -> str:
     """Return the page, from the figures alone."""
     parts = [
-        "# Clusters without hierarchies",
+        "# Experiment: l-clustering",
         wrapped(
             "*A clustering-based approach for data anonymization* (Journal of Software, in Chinese) keeps l-diversity "
             "by clustering records that are near each other. This page repeats its experiments with the method "

@@ -94,7 +94,7 @@ def _ps(kept: Figures, *, of_cases: bool) -> list[str]:
 def page(kept: Figures) -> str:
     """Return the page, from the figures alone."""
     parts = [
-        "# Perturbation with two guarantees",
+        "# Experiment: PRAM",
         wrapped(
             "A Japanese paper bounds what anybody can infer about a person's sensitive value from both sides, and "
             "re-identification by Pk-anonymity (D. Ikarashi, K. Chida, K. Takahashi, 2009), with one mechanism: PRAM, "

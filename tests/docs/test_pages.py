@@ -55,7 +55,7 @@ def test_the_changelog_speaks_of_this_version():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+    for target in re.findall(r"(?:\]\(|^\[[^]]+\]: )([^)\s]+)", prose(page), re.MULTILINE):
         if re.match(r"https?:", target):
             continue
         path, _, anchor = target.partition("#")
@@ -73,7 +73,8 @@ def anchors(text: str) -> set[str]:
 
 def test_the_pages_build_strictly(tmp_path):
     # zensical writes below the folder of its configuration only
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    for name in ("mkdocs.yml", "SECURITY.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.parquet", "*.csv"))
     finished = subprocess.run(
