@@ -28,7 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 1 << 20
+from sudare.core.sizes import MANY_ROWS
+
+BLOCK = MANY_ROWS
 HINT = (
     "the audit takes only text that every reader reads alike (RFC 4180); write it anew with a CSV library, "
     "such as pandas' to_csv(index=False), or as Parquet."

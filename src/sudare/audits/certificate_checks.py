@@ -36,6 +36,7 @@ from sudare.audits.signatures import TIME, Signature, look_at
 from sudare.audits.value_spellings import merges
 from sudare.audits.warnings import COUNTED
 from sudare.core.errors import Problem
+from sudare.core.sizes import EXACT
 from sudare.policy import TOLERANCE, Policy
 
 FORMAT = 1
@@ -222,7 +223,7 @@ class _Comparison:
             return
         if told - (given - self.found.rows) not in (0, *self.found.sizes.blank):
             self.wrong("suppressed", "does not agree with rows_in and with the rows of the release.")
-        most = int(self.policy.suppression.limit * given + TOLERANCE) if given < 1 << 53 else 0
+        most = int(self.policy.suppression.limit * given + TOLERANCE) if given < EXACT else 0
         if told > most and not self.other:
             self.wrong("suppressed", f"says {told:,} of {given:,} records; the policy lets {most:,} be left out.")
 
@@ -325,7 +326,7 @@ class _Comparison:
     def _losses(self, paper: Mapping[str, Any]) -> Losses | None:
         """Return what the release has lost; it is shared by the records that the certificate tells of."""
         given, lost, other = paper.get("rows_in"), paper.get("suppressed"), paper.get("other")
-        if not is_count(given) or not is_count(lost) or not self.found.rows <= given <= 1 << 53:
+        if not is_count(given) or not is_count(lost) or not self.found.rows <= given <= EXACT:
             return None
         if self.found.shown is None or self.other or not self._is_other(other):
             return None
@@ -335,7 +336,7 @@ class _Comparison:
     def _by_sizes(self, sizes: Sizes, paper: Mapping[str, Any]) -> dict[str, float]:
         """Return the measures that follow from the sizes of classes; masked records are not of any."""
         given, lost = paper.get("rows_in"), paper.get("suppressed")
-        if not is_count(given) or not is_count(lost) or max(given, lost) > 1 << 53:
+        if not is_count(given) or not is_count(lost) or max(given, lost) > EXACT:
             return dict.fromkeys(OF_SIZES, math.nan)  # nothing agrees with it
         masked = lost - (given - self.found.rows)
         told, separate = paper.get("classes"), 0
@@ -412,7 +413,7 @@ class _Comparison:
 
     def _is_other(self, told: Any) -> TypeGuard[Mapping[str, int]]:
         sound = isinstance(told, Mapping) and (self.other or set(told) <= set(self.policy.quasi))
-        return sound and all(is_count(count) and 0 < count <= 1 << 53 for count in told.values())
+        return sound and all(is_count(count) and 0 < count <= EXACT for count in told.values())
 
     # -- how it was made
 

@@ -26,6 +26,7 @@ from sudare.audits.equivalence_classes import Classes
 from sudare.audits.release_columns import Release
 from sudare.audits.value_spellings import merge_labels
 from sudare.core.errors import DataError, Problem
+from sudare.core.sizes import LARGEST_INT32
 from sudare.policy import ColumnSpec, Policy
 
 
@@ -55,7 +56,7 @@ def build_classes(
         rows = build.classes()
         if not rows:
             raise DataError(Problem(release.where, "has no rows, so there is nothing to prove anything about."))
-        number = "INTEGER" if rows < 1 << 31 else "BIGINT"  # in the former everything takes half the room
+        number = "INTEGER" if rows <= LARGEST_INT32 else "BIGINT"  # in the former everything takes half the room
         if build.deep:
             build.members(rows, number)
     release.check_read(rows)

@@ -45,6 +45,7 @@ from sudare.audits.run import (
 from sudare.audits.uniqueness import Found as Unique
 from sudare.audits.value_spellings import same_texts
 from sudare.core.errors import DataError, Problem
+from sudare.core.sizes import MANY_ROWS
 from sudare.policy import Policy
 
 OF_THE_WHOLE = ("t-closeness", "beta-likeness", "delta-disclosure", "alpha-k-anonymity")
@@ -130,7 +131,7 @@ class Counting:
             connection.execute(f"CREATE TEMP TABLE dealt AS SELECT *, CAST({bucket} AS INTEGER) AS bucket FROM counted")
             for (number,) in connection.execute("SELECT DISTINCT bucket FROM dealt ORDER BY bucket").fetchall():
                 query = f"SELECT {keys}, many FROM dealt WHERE bucket = {number}"
-                yield number, connection.sql(query).to_arrow_reader(1 << 20).read_all()
+                yield number, connection.sql(query).to_arrow_reader(MANY_ROWS).read_all()
 
     def _is_quasi(self, name: str) -> bool:
         return name in self.layout.policy.quasi

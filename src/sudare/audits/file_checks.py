@@ -10,8 +10,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from sudare.audits.canonical_text import Layout, count_records
+from sudare.core.sizes import MIB
 
-_CHUNK = 1 << 20
+_CHUNK = MIB
 
 
 class SecondLook:

@@ -20,13 +20,14 @@ from sudare.audits.dummy_draws import Order, Shown, doubts, order_of
 from sudare.audits.release_columns import Release
 from sudare.audits.value_spellings import merge_labels, merges, same_texts
 from sudare.core.errors import DataError, Problem
+from sudare.core.sizes import LARGEST_INT32, MANY_ROWS
 from sudare.policy import ColumnSpec, LDiversitySpec, Policy
 
 SETS, APART = "dummies", "anatomy"
 """The methods of the policy that hide values in sets, and in a table of their own."""
 GROUP, COUNT = "group", "count"
-BATCH = 1 << 20
-MOST = (1 << 31) - 1
+BATCH = MANY_ROWS
+MOST = LARGEST_INT32
 """No set has so many values."""
 
 IN_SETS = (

@@ -13,8 +13,9 @@ from typing import Any
 import yaml
 
 from sudare.core.errors import HierarchyError, Problem
+from sudare.core.sizes import GIB
 
-LARGEST = 1 << 30
+LARGEST = GIB
 """The bytes of a CSV file; a nested tree may have a sixteenth of them."""
 DEEPEST = 100
 COPIED = 10_000

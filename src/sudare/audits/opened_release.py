@@ -24,12 +24,13 @@ from sudare.audits.parquet_bytes import check_parquet
 from sudare.audits.payload import check_arrow
 from sudare.audits.release_columns import Elsewhere, Release, readable
 from sudare.core.errors import DataError, Problem, did_you_mean
+from sudare.core.sizes import MIB
 from sudare.policy import Policy
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 DELIMITERS = (",", ";", "\t", "|")
-_HEADER_BYTES = 1 << 20
+_HEADER_BYTES = MIB
 _LISTED = 5
 """So many missing columns are named, if there are more."""
 

@@ -49,10 +49,11 @@ from sudare.audits.release_columns import Release
 from sudare.audits.transitions import least_ratio
 from sudare.audits.value_spellings import merges, same_texts
 from sudare.core.errors import DataError, Problem
+from sudare.core.sizes import FEW_ROWS
 from sudare.policy import TOLERANCE, ColumnSpec, Policy
 
 PK, ALPHA_GAMMA = "pk-anonymity", "alpha-gamma"
-BATCH = 1 << 16
+BATCH = FEW_ROWS
 CERTAINTY = 18.0
 """How unlikely a count is that is not believed, at least: below 2 exp(-18). It is some six standard errors off."""
 ALARMS = 1e-6

@@ -15,10 +15,11 @@ from typing import Any
 
 import yaml
 
-MIB = 1 << 20
+from sudare.core.sizes import GIB, MIB
+
 DEEPEST = 100
 """Mappings and lists inside each other, at most."""
-LARGEST_CERTIFICATE = 1024 * MIB
+LARGEST_CERTIFICATE = GIB
 """A certificate's file, in bytes: it may tell large matrices."""
 ALIASED = 10_000
 """What aliases of YAML stand for, in nodes, at most."""

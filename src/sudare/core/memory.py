@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sudare.core.errors import DataError, ParameterError, Problem
+from sudare.core.sizes import GIB, MIB
 
 FLOOR = 256 << 20
 """What is needed whatever the table: the libraries, buffers for reading and writing, and dictionaries."""
@@ -26,7 +27,7 @@ FLOOR_PER_ROW = 20
 ITEMS_PER_SET = 8
 """The items that a record is taken to hold where a source does not tell."""
 
-COUNTING = 1 << 30
+COUNTING = GIB
 """The most that the table takes in which records that agree are counted."""
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -83,10 +84,10 @@ def parse_size(size: int | str) -> int:
 
 def show_size(size: int) -> str:
     """Return a number of bytes as text; never less than it is."""
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB")):
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB")):
         if size >= 10 * unit:
             return f"{-(-size // unit)} {name}"
-    return f"{-(-size // (1 << 20))} MiB"
+    return f"{-(-size // MIB)} MiB"
 
 
 def available() -> int | None:

@@ -16,7 +16,9 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 1 << 20
+from sudare.core.sizes import MANY_ROWS, WORDS
+
+BLOCK = MANY_ROWS
 """Words, 4 MiB, that are worth asking for at a time: more gain nothing, and take room."""
 
 OPERATING_SYSTEM, SEEDED = "the operating system's", "made from a seed, for tests alone"
@@ -40,7 +42,7 @@ class Entropy:
     def words(self, count: int) -> NDArray[np.uint32]:
         """Return so many words that nobody was given before."""
         if self._generator is not None:
-            return self._generator.integers(0, 1 << 32, count, dtype=np.uint32)
+            return self._generator.integers(0, WORDS, count, dtype=np.uint32)
         # copied: an array over bytes is read-only, another type, for which kernels would be compiled a second time
         return np.frombuffer(os.urandom(4 * count), dtype=np.uint32).copy()
 
@@ -66,7 +68,7 @@ class Keyed:
 
     def below(self, bound: int, count: int) -> NDArray[np.int64]:
         """Return so many numbers below a bound, at most 2^32, of which all are equally likely."""
-        least = (1 << 32) % bound  # products below it are drawn again, as they would favour some (Lemire, 2019)
+        least = WORDS % bound  # products below it are drawn again, as they would favour some (Lemire, 2019)
         more = count
         while True:
             # more of the same stream, which begins with what it began with before

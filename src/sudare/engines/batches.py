@@ -12,18 +12,19 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from sudare.core.sizes import FEW_ROWS, MANY_ROWS
 from sudare.engines.delimited_text import TextForm, likely_rows, no_records, read_text, text_batches
 from sudare.engines.file_formats import check_columns, existing_kind, file_columns, open_arrow, reading
 from sudare.engines.plain_types import plain_batch, plain_schema
 
-ROWS = 1 << 20
+ROWS = MANY_ROWS
 """The records of a batch, at the most."""
 
 ITEMS = 1 << 23
 """The items of lists that a batch of records should have at the most."""
 
 
-SMALL_GROUP = 1 << 16
+SMALL_GROUP = FEW_ROWS
 """Row groups of a Parquet file with fewer records than this, on average, are not read one by one."""
 
 

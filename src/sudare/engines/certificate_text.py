@@ -7,10 +7,11 @@ import math
 from typing import Any
 
 from sudare.core.errors import AuditFailedError, Problem, SudareError
+from sudare.core.sizes import GIB
 
 DEEPEST = 40
 """As deep a certificate stands, at the most: matrices of a stratum, the deepest that there are, have ten levels."""
-LARGEST = 1 << 30
+LARGEST = GIB
 """The characters that a certificate has at the most."""
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import pyarrow as pa
 
 from sudare.core.errors import DataError, Problem
+from sudare.core.sizes import MIB
 
 DELIMITERS = ",;\t|"
-_LONGEST_HEADER = 1 << 24
-_SAMPLE = 1 << 20
+_LONGEST_HEADER = 16 * MIB
+_SAMPLE = MIB
 _PACKED = 5  # how many times smaller text usually gets by packing
 
 
@@ -74,7 +75,7 @@ def text_batches(path: Path, columns: list[str], names: list[str], form: TextFor
 
     ragged: list[int] = []
     options = _text_options(path, columns, names, form, ragged)
-    options["read_options"].block_size = 1 << 24
+    options["read_options"].block_size = 16 * MIB
     try:
         reader = arrow_csv.open_csv(path, **options)
     except pa.ArrowInvalid as error:

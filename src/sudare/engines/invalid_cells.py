@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import DataError, Problem
+from sudare.core.sizes import LARGEST_INT64
 
-_INFINITY = (1 << 63) - 1
+_INFINITY = LARGEST_INT64
 _YEARS = datetime.date(1, 1, 1), datetime.date(9999, 12, 31)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.core.sizes import EXACT
 from sudare.estimates.partition import NEAR, band_label, band_of, days_between, ends_of, too_narrow
 from sudare.estimates.question import By, Range
 from sudare.releases import Choice, Interval
@@ -97,7 +98,7 @@ class Bins:
         if self.days:
             return self._from_days(places).astype(f"datetime64[{self.coarse}]").astype(np.int64)
         bands = band_of(places, self.width)
-        if np.abs(bands).max(initial=0.0) > 2**53:
+        if np.abs(bands).max(initial=0.0) > EXACT:
             raise too_narrow(self.name, self.width)
         return bands.astype(np.int64)
 

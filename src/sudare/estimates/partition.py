@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
+from sudare.core.sizes import EXACT
 from sudare.estimates.question import By, Question, Range
 from sudare.releases import plain_type
 from sudare.releases.cell_reader import distinct
@@ -102,7 +103,7 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, float):
         if not math.isfinite(value):
             return str(value)
-        return int(value) if value == math.floor(value) and abs(value) < 2**53 else value
+        return int(value) if value == math.floor(value) and abs(value) < EXACT else value
     if isinstance(value, datetime) and value.time() == time(0) and value.tzinfo is None:
         return str(value.date())  # midnights are days; some frames have no other way to say so
     return str(value)
@@ -187,7 +188,7 @@ def _banded(column: Coded, width: float) -> Parts:
     if np.any(np.isinf(numbers)):
         raise DataError(Problem("by", f"column '{column.name}' has numbers that are infinite, which are in no band."))
     bands = band_of(numbers[there], width)
-    if np.abs(bands).max(initial=0.0) > 2**53:
+    if np.abs(bands).max(initial=0.0) > EXACT:
         raise too_narrow(column.name, width)
     whole = bool(np.all(numbers[there] == np.floor(numbers[there])))
     found, own = np.unique(bands, return_inverse=True)

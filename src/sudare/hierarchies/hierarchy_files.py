@@ -14,7 +14,8 @@ from typing import Any
 import yaml
 
 from sudare.core.errors import HierarchyError, Problem
-from sudare.core.input_limits import MIB, Bounded, BoundsError, UnreadableError, content
+from sudare.core.input_limits import Bounded, BoundsError, UnreadableError, content
+from sudare.core.sizes import GIB, MIB
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
 from sudare.hierarchies.label_rows import Rows
 
@@ -22,7 +23,7 @@ _DELIMITERS = (";", "\t", ",")
 _SAMPLE = 5000
 """So many lines decide which delimiter a file has."""
 
-LARGEST, LARGEST_TREE = 1024 * MIB, 64 * MIB
+LARGEST, LARGEST_TREE = GIB, 64 * MIB
 """The file of a hierarchy, in bytes: as CSV, and as a nested tree in YAML or JSON."""
 
 _DEEPEST = 64

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import ParameterError, UnsupportedError
 from sudare.core.randomness import BLOCK, Entropy
+from sudare.core.sizes import WORDS
 from sudare.kernels import random_cells as kernel
 from sudare.kernels.hiding import partitions
 from sudare.table import Column, smallest
@@ -87,7 +88,7 @@ class SetDraw:
         lines = np.empty((len(given), self.width), np.uint32)
         plan, tables, values = self._plan, self._tables, self.column.size
         if tables is None:
-            each = float(((1 << 32) / ((1 << 32) - plan.least.astype(np.float64))).sum())
+            each = float((WORDS / (WORDS - plan.least.astype(np.float64))).sum())
             return drawn(
                 given, lines, self._entropy, each, lambda *some: kernel.draw_sets(some[0], values, plan, *some[1:])
             )
@@ -173,7 +174,7 @@ class CodeDraw:
         if keep is None or not 0 <= keep <= 1:
             raise ParameterError(f"the probability to keep the truth is from 0 to 1; got {keep}.")
         kept, values = kernel.units(np.array(keep, np.float64))[()], column.size
-        self._each = 1 + (1 - keep) * (1 << 32) / ((1 << 32) - (1 << 32) % max(values, 1))
+        self._each = 1 + (1 - keep) * WORDS / (WORDS - WORDS % max(values, 1))
         self._step = lambda *some: kernel.draw_uniform(some[0], values, kept, *some[1:])
 
     def cells(self, rows: Rows) -> NDArray[np.unsignedinteger[Any]]:

@@ -13,7 +13,8 @@ import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
 from sudare.core.errors import PolicyError, Problem
-from sudare.core.input_limits import MIB, Bounded, BoundsError, UnreadableError, content, out_of_bounds
+from sudare.core.input_limits import Bounded, BoundsError, UnreadableError, content, out_of_bounds
+from sudare.core.sizes import MIB
 from sudare.policy.effects import idle
 from sudare.policy.problems import method_problems, problem, roughly_unfit, unfit
 from sudare.policy.vocabulary import (

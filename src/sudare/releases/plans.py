@@ -17,11 +17,12 @@ from typing import Any
 
 from sudare import hierarchies
 from sudare.core.errors import DataError, PolicyError, Problem, SudareError, TargetError
-from sudare.core.input_limits import MIB, UnreadableError, content, out_of_bounds
+from sudare.core.input_limits import UnreadableError, content, out_of_bounds
+from sudare.core.sizes import GIB
 from sudare.policy import HierarchySpec, Policy, TClosenessSpec
 
 FORMAT = 1
-LARGEST = 1024 * MIB
+LARGEST = GIB
 """A plan's file, in bytes: it holds its hierarchies."""
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from sudare.core.randomness import BLOCK as WORDS
 from sudare.core.randomness import Entropy
+from sudare.core.sizes import LARGEST_INT32, MANY_ROWS
 from sudare.releases.cell_writer import Intervals, cell_labels
 from sudare.releases.item_set_cells import Lists, OwnSets, joined_labels
 from sudare.releases.row_blocks import Ints, Span, spans_as_they_came, spans_by_class
@@ -19,9 +20,9 @@ from sudare.releases.unchanged_columns import carried_columns
 from sudare.releases.value_texts import too_long
 from sudare.table import Column, Cover, Generalized, ItemSets, Partition, SetCover, Table, published_classes
 
-BLOCK = 1 << 20
+BLOCK = MANY_ROWS
 """The rows of a block, which becomes a row group of a Parquet file."""
-LONGEST_COLUMN = (1 << 31) - 1
+LONGEST_COLUMN = LARGEST_INT32
 """The bytes that the text of one released column may have in any case ..."""
 LONGEST_CELL = 1000
 """... and beyond which its cells may not be longer than this on average."""

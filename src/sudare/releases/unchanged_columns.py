@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sudare.core.sizes import CODES_16
 from sudare.releases.row_blocks import Ints, Span
 from sudare.table import Column, Table, plain_numbers
 
@@ -34,7 +35,7 @@ class Carried:
             }
         # piece by piece, and then back into the order of the rows
         piece = np.searchsorted(self.begin, span.rows, side="right") - 1
-        if len(self.pieces) < 1 << 16:
+        if len(self.pieces) < CODES_16:
             piece = piece.astype(np.uint16)  # sorted in linear time
         order = np.argsort(piece, kind="stable")
         cuts = np.searchsorted(piece[order], np.arange(len(self.pieces) + 1))

@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.errors import UnsupportedError
+from sudare.core.sizes import EXACT, LARGEST_INT32
 from sudare.table import Column
 
 Ints = NDArray[np.integer[Any]]
-LONGEST_TEXT = (1 << 31) - 1
+LONGEST_TEXT = LARGEST_INT32
 """The bytes that one Arrow array of text can hold."""
 
 _PERHAPS_SPECIAL = r'^$|^[^\pL\pN]|[^\pL\pN]$|[,{}"]|^null$'  # for Arrow, which has another idea of white space
@@ -52,7 +53,7 @@ def _writable(column: Column) -> pa.Array:
 
 def _number_text(value: Any) -> str:
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     return str(value)

@@ -15,11 +15,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from sudare.core.errors import Problem, TargetError
+from sudare.core.sizes import LARGEST_INT32
 from sudare.releases.placement import certificate_path, check_folder
 from sudare.releases.text_columns import as_text, check_names
 
 ENDINGS = {".csv": ",", ".tsv": "\t", ".parquet": "", ".arrow": "", ".feather": "", ".ipc": ""}
-_LONGEST_TEXT = (1 << 31) - 1
+_LONGEST_TEXT = LARGEST_INT32
 
 
 def check_target(target: Path) -> None:

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.core.progress import Listener, silent
+from sudare.core.sizes import FEW_ROWS
 from sudare.risks.class_risk import SPAN, Classes, group_rows
 
 Floats = NDArray[np.float64]
@@ -185,7 +186,7 @@ class _Search:
             sizes = [len(both.sizes), *sizes[2:]]
         keys = combine_codes(codes, np.array(sizes, dtype=np.int64), rows)
         span = math.prod(sizes)
-        if span > min(max(CELLS * len(rows), 1 << 16), LARGEST):
+        if span > min(max(CELLS * len(rows), FEW_ROWS), LARGEST):
             return np.asarray(rows_alone_by_lookup(keys, rows, self.once))
         if span > len(getattr(self.counts, "array", ())):
             self.counts.array = np.zeros(span, dtype=np.uint8)

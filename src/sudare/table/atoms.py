@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.core.sizes import FEW_ROWS, LARGEST_INT64, MANY_ROWS
 from sudare.table.storage import MEMORY, Storage
 
 LARGEST_TABLE = 1 << 28
 """The most combinations of values that are counted in a table with a cell for each."""
 CELLS = 16
 """As many combinations per record: the table then takes 64 bytes for each."""
-FEW = 1 << 20
+FEW = MANY_ROWS
 """So many records are always grouped: it is quick, whether or not some of them agree."""
 WORTHWHILE = 0.6
 """Atoms are worth finding if there are fewer of them than this share of the records."""
@@ -57,7 +58,7 @@ def find_atoms(
     span = 1
     for size in sizes:
         span *= size
-    if span <= min(max(CELLS * rows, 1 << 16), LARGEST_TABLE):
+    if span <= min(max(CELLS * rows, FEW_ROWS), LARGEST_TABLE):
         return _counted(columns, sizes, span, rows, storage)
     if rows > FEW and not _worthwhile(columns):
         return None
@@ -107,7 +108,7 @@ def _gathered(
     key = np.zeros(rows, dtype=np.uint64)
     span = 1
     for codes, size in zip(columns, sizes, strict=True):
-        if span * size >= 1 << 63:
+        if span * size > LARGEST_INT64:
             unique, of_row = numbered(key)
             key, span = of_row.astype(np.uint64), len(unique)
         key = key * np.uint64(size) + codes.astype(np.uint64, copy=False)

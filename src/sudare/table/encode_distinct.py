@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sudare.core.sizes import FEW_ROWS
 from sudare.table.raw_codes import Raw, blocks, seen_codes, translated
 from sudare.table.storage import MEMORY, Growing, Storage
 
-FEW = 1 << 16
+FEW = FEW_ROWS
 """Dictionaries up to this size are merged chunk by chunk, larger ones only after they could have doubled."""
 
 WIDEST = 1 << 27

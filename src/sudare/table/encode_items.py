@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
+from sudare.core.sizes import FEW_ROWS
 from sudare.table.column import ItemSets, kind_name
 from sudare.table.encode_distinct import Cells
 from sudare.table.encode_values import plain_cells
@@ -175,7 +176,7 @@ def _settle(items: Codes, offsets: NDArray[np.int64], lookup: NDArray[np.uint32]
     from sudare.kernels.flat_sets import settle
 
     records = len(offsets) - 1
-    workers = WORKERS if records > 1 << 16 else 1
+    workers = WORKERS if records > FEW_ROWS else 1
     cuts = [records * part // workers for part in range(workers + 1)]
     starts = [int(offsets[cut]) for cut in cuts[:-1]]  # each part moves its items towards its own start
 

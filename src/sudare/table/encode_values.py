@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
+from sudare.core.sizes import EXACT
 from sudare.table.column import kind_name
 from sudare.table.raw_codes import Raw
 from sudare.table.value_spellings import TWICE, fold
@@ -118,7 +119,7 @@ def positions(values: pa.Array) -> NDArray[np.float64]:
         per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[getattr(kind, "unit", "ms")]
         whole = values.cast(pa.int32()).cast(pa.int64()) if pa.types.is_time32(kind) else values.cast(pa.int64())
         return np.asarray(whole.to_numpy() / per_second, dtype=np.float64)
-    if pa.types.is_integer(kind) and len(values) and max(abs(values[0].as_py()), abs(values[-1].as_py())) > 2**53:
+    if pa.types.is_integer(kind) and len(values) and max(abs(values[0].as_py()), abs(values[-1].as_py())) > EXACT:
         whole = values.to_numpy()
         return np.asarray((whole.astype(np.uint64) - whole[:1].astype(np.uint64)), dtype=np.float64)
     places = np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)

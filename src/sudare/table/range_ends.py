@@ -27,6 +27,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sudare.core.sizes import LARGEST_INT64
+
 Ints = NDArray[np.int64]
 Whole = NDArray[Any]
 """Whole numbers: of 64 bits, or Python's own where these do not suffice."""
@@ -37,7 +39,7 @@ _PRECISE = 14
 """The decimal places that a float surely holds, of any number."""
 _EXACT_POWER = 22
 """Powers of ten up to this one are floats."""
-_LARGEST = (1 << 63) - 1
+_LARGEST = LARGEST_INT64
 _SAFE = 1 << 61
 """Whole numbers below this can be rounded up in 64 bits."""
 _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
@@ -121,7 +123,7 @@ def _axis(values: pa.Array) -> _Axis:
 
 
 def _integers(found: list[int]) -> pa.Array:
-    small = all(-(1 << 63) <= each < 1 << 63 for each in found)
+    small = all(-LARGEST_INT64 - 1 <= each <= LARGEST_INT64 for each in found)
     return pa.array(found, pa.int64()) if small else pa.array([Decimal(each) for each in found], pa.decimal128(38, 0))
 
 

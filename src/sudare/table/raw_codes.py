@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sudare.core.sizes import FEW_ROWS, MANY_ROWS
 from sudare.table.storage import MEMORY, Storage
 
 Codes = NDArray[np.unsignedinteger[Any]]
-BLOCK = 1 << 20
+BLOCK = MANY_ROWS
 """Long arrays are worked on in blocks of this many cells, so that what is made on the way stays small."""
 
-_FEW = 1 << 16  # codes that are quicker counted than marked
+_FEW = FEW_ROWS  # codes that are quicker counted than marked
 
 
 @dataclass(frozen=True, eq=False)

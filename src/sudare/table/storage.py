@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-SMALL = 1 << 20
+from sudare.core.sizes import MANY_ROWS, MIB
+
+SMALL = MIB
 """Arrays below a megabyte are not worth a file."""
 
 
@@ -75,7 +77,7 @@ MEMORY = Storage()
 """Without a limit."""
 
 
-def chunks(rows: int, step: int = 1 << 20) -> Iterator[slice]:
+def chunks(rows: int, step: int = MANY_ROWS) -> Iterator[slice]:
     """Cut a long array into slices, for steps that need a copy of what they work on."""
     for first in range(0, rows, step):
         yield slice(first, min(first + step, rows))

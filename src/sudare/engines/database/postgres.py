@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from sudare.core.errors import DataError, MissingExtraError, Problem, SudareError, TargetError
+from sudare.core.sizes import MIB
 from sudare.engines.addresses import Place, shown_address
 from sudare.engines.database.dialects import POSTGRES
 
@@ -71,7 +72,7 @@ class PostgresSession:
     def stream(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
         """Run a query, and yield its rows in batches."""
         with self._speaking(), self._connection.cursor() as cursor:
-            cursor.adbc_statement.set_options(**{"adbc.postgresql.batch_size_hint_bytes": str(1 << 26)})
+            cursor.adbc_statement.set_options(**{"adbc.postgresql.batch_size_hint_bytes": str(64 * MIB)})
             cursor.execute(sql)
             yield from cursor.fetch_record_batch()
 

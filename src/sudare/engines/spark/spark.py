@@ -38,13 +38,14 @@ import numpy as np
 import pyarrow as pa
 
 from sudare.core.errors import DataError, Problem, UnsupportedError
+from sudare.core.sizes import FEW_ROWS, WORDS
 from sudare.engines.addresses import Place, find_place, find_remote
 from sudare.engines.database.sql_tables import Tally
 from sudare.engines.file_formats import check_names
 from sudare.engines.spark.sessions import PATIENCE, find_session
 from sudare.engines.spark.spark_errors import shielded, speaking
 
-ROWS_AT_A_TIME = 1 << 16
+ROWS_AT_A_TIME = FEW_ROWS
 """The rows that Spark hands to Python at a time: with fewer it takes longer."""
 BYTES_AT_A_TIME = 32 << 20
 """The bytes of parcels that it hands over at a time: it holds them in memory outside of its heap, which is small."""
@@ -380,7 +381,7 @@ def _hash(number: int, seed: int = 42) -> int:
     found = (found ^ found >> 16) * 0x85EBCA6B & mask
     found = (found ^ found >> 13) * 0xC2B2AE35 & mask
     found ^= found >> 16
-    return found - (1 << 32) if found >> 31 else found
+    return found - WORDS if found >> 31 else found
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:

@@ -20,6 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, PolicyError, Problem
+from sudare.core.sizes import FEW_ROWS
 from sudare.kernels.random_cells import MOST_VALUES
 from sudare.methods.hiding.hidden_column import domain
 from sudare.models import named_codes
@@ -316,7 +317,7 @@ def _combined(parts: Sequence[NDArray[np.int64]], rows: int) -> tuple[NDArray[np
     for part in parts:
         width = int(part.max(initial=0)) + 1
         key, span = number * width + part, len(lines) * width
-        if span <= max(4 * rows, 1 << 16):
+        if span <= max(4 * rows, FEW_ROWS):
             there = np.bincount(key, minlength=span) > 0
             found, number = np.flatnonzero(there), (np.cumsum(there) - 1)[key]
         else:

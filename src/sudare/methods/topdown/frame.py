@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import PolicyUnmetError
 from sudare.core.progress import Listener, silent
+from sudare.core.sizes import CODES_16, MANY_ROWS
 from sudare.kernels.class_rows import look_up, number_rows, tally_codes
 from sudare.kernels.topdown import sides, value_orders
 from sudare.kernels.topdown import splits as kernel
@@ -33,7 +34,7 @@ TRIES = 1000
 
 It bounds the work to 1000 passes over a cluster that cannot be split; a table has to be odd to need more.
 """
-BLOCK = 1 << 20
+BLOCK = MANY_ROWS
 """Rows of the clusters that one worker finishes at a time, at most."""
 LISTED = 1 << 21
 """How many splits, or entries of histograms, are held at a time: some 100 MB."""
@@ -180,7 +181,7 @@ class Job:
     @property
     def _code_type(self) -> Any:
         widest = max((column.size for column in self.columns), default=1)
-        return np.uint16 if widest <= 1 << 16 else np.uint32
+        return np.uint16 if widest <= CODES_16 else np.uint32
 
     def root(self) -> Ints:
         """Return the line of the cluster that holds everything, or the lines of those that there are at the start."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from sudare.core.progress import Listener
+from sudare.core.sizes import CODES_16
 from sudare.kernels.topdown import children, splits
 from sudare.kernels.topdown import item_choices as kernel
 from sudare.methods.topdown.frame import Ints, Job, Level, Start, Worker
@@ -56,7 +57,7 @@ class SetJob(Job):
         """Fill the rows and the items; equal records stay apart, for with item sets there are few of them."""
         self.cells = np.arange(len(self.sets)) + 1 + len(self.tallied)
         self.fill_records(len(self.sets))
-        kind = np.uint16 if self.shares.shape[1] < 1 << 16 else np.uint32
+        kind = np.uint16 if self.shares.shape[1] < CODES_16 else np.uint32
         self.begin = np.concatenate(([0], np.cumsum([len(column.items) for column in self.sets]))).astype(np.int64)
         self.items = self.storage.empty(int(self.begin[-1]), kind)
         self.ranks = self.storage.empty((len(self.sets), self.records), kind)

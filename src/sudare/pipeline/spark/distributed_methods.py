@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
 from sudare.core.randomness import Entropy, Keyed
+from sudare.core.sizes import MANY_ROWS
 from sudare.metrics.partial_sums import Sums, sums_of
 from sudare.pipeline.spark.shards import digest_of
 from sudare.policy import Policy
@@ -27,7 +28,7 @@ from sudare.releases.row_blocks import Span
 from sudare.releases.unchanged_columns import carried_columns
 from sudare.table import SUPPRESSED, Column, Draw, ItemSets, Perturbation, Table
 
-BUNDLE = 1 << 20
+BUNDLE = MANY_ROWS
 """The rows that are solved and written in one place, about."""
 BLOCK = 1 << 17
 """The rows that are handed over at a time."""

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem, UnsupportedError
+from sudare.core.sizes import MANY_ROWS
 from sudare.engines.invalid_cells import check_cells
 from sudare.engines.spark.spark import Parcel
 from sudare.policy import Policy
@@ -30,7 +31,7 @@ from sudare.table.encode_distinct import Cells
 from sudare.table.encode_values import plain_cells
 from sudare.table.value_spellings import most_frequent
 
-SHARD = 1 << 20
+SHARD = MANY_ROWS
 """The rows of a shard, at the most ..."""
 SHARD_BYTES = 16 << 20
 """... and the bytes, about: a shard passes through the memory of Spark."""

@@ -30,12 +30,13 @@ from sudare.audits.run import in_its_own_way
 from sudare.audits.uniqueness import Found as Unique
 from sudare.audits.uniqueness import look, parted
 from sudare.core.errors import UnsupportedError
+from sudare.core.sizes import MANY_ROWS
 from sudare.engines.spark.spark import Parcel, Spark, keys_for
 from sudare.engines.spark.spark_unique_records import rare_on, single_on
 from sudare.methods import method_of
 from sudare.policy import Policy
 
-BUCKET = 1 << 20
+BUCKET = MANY_ROWS
 """The rows that are proven in one place, about."""
 MOST_COUNTED = 20_000_000
 """The combinations of values that come to the driver, where a promise cannot be proven otherwise."""

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import ParameterError, PolicyUnmetError, UnsupportedError
 from sudare.core.progress import Listener, silent
+from sudare.core.sizes import MANY_ROWS
 from sudare.kernels.topdown import splits
 from sudare.methods.topdown.distributed.driver import Driver, SpreadJob
 from sudare.methods.topdown.distributed.questions import Task, Tree, joined, starts
@@ -152,7 +153,7 @@ def spread_top_down(
     requirements: Requirements,
     gather: Gather,
     *,
-    most: int = 1 << 20,
+    most: int = MANY_ROWS,
     split: Literal["least-loss", "widest"] = "least-loss",
     order: Literal["per-cluster", "global"] = "per-cluster",
     items: Literal["rank-choose-split", "one-by-one"] = "rank-choose-split",
@@ -191,7 +192,7 @@ def spread_mondrian(
     requirements: Requirements,
     gather: Gather,
     *,
-    most: int = 1 << 20,
+    most: int = MANY_ROWS,
     polish: bool = False,
     sensitive: Literal["seen", "blind"] = "seen",
     slack: float = 0.05,
