@@ -8,8 +8,14 @@ import pyarrow as pa
 import pytest
 
 from sudare.audits import audit_release
+from sudare.audits.registry import PROOFS
+from sudare.policy import MODEL_NAMES
 
 from .tables import classes, policy, prove, required
+
+
+def test_every_model_is_proven():
+    assert list(PROOFS) == list(MODEL_NAMES)
 
 
 class TestKAnonymity:

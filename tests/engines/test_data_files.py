@@ -13,7 +13,7 @@ import pytest
 
 import sudare
 from sudare.core.errors import DataError
-from sudare.engines import TextForm, batches, file_columns, file_kind, open_file, open_table, read_file
+from sudare.engines import TextForm, file_columns, file_format, open_file, open_table, parquet_files, read_file
 
 TABLE = pa.table({"age": ["34", "36", None, "47"], "job": ["nurse", "cook", "NA", ""], "note": ["a", "b", "c", "d"]})
 TEXT = "age,job,note\n34,nurse,a\n36,cook,b\n,NA,c\n47,,d\n"
@@ -53,7 +53,7 @@ def test_every_format(tmp_path, name):
     table = read_file(path, ["job", "age"], TextForm())
     assert sorted(table.schema.names) == ["age", "job"]
     assert table.column("age").to_pylist() == ["34", "36", None, "47"]
-    empty = None if file_kind(path) == "text" else ""
+    empty = None if file_format(path).text else ""
     assert table.column("job").to_pylist() == ["nurse", "cook", "NA", empty]
 
 
@@ -147,7 +147,7 @@ def test_quote_in_the_header_that_never_ends(tmp_path):
 @pytest.mark.parametrize("name", ["people", "people.xls", "people.json", "people.gz"])
 def test_unknown_ending(tmp_path, name):
     with pytest.raises(DataError, match="is not a kind of file that is known here"):
-        file_kind(tmp_path / name)
+        file_format(tmp_path / name)
 
 
 def test_no_records_in_parquet(tmp_path):
@@ -195,13 +195,13 @@ def test_batches_hold_what_the_file_holds(tmp_path, name, stream):
     assert source.schema.names == ["job", "age"]
     assert source.rows in (4, None)
     assert source.table().equals(expected)
-    assert source.rows or file_kind(path) != "text" or source.likely > 0
+    assert source.rows or not file_format(path).text or source.likely > 0
 
 
 @pytest.mark.parametrize("small", [0, 1000], ids=["by row groups", "across row groups"])
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.list_(pa.string()), pa.large_list(pa.string())])
 def test_texts_of_parquet_come_with_dictionaries(tmp_path, monkeypatch, kind, small):
-    monkeypatch.setattr(batches, "SMALL_GROUP", small)
+    monkeypatch.setattr(parquet_files, "SMALL_GROUP", small)
     cells = [["a", "b"], None, [], ["a"]] if pa.types.is_nested(kind) else ["a", None, "", "b"]
     table = pa.table({"x": pa.array(cells * 50, kind), "x.y": pa.array(["p"] * 200)})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=30)

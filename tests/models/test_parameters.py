@@ -141,6 +141,7 @@ def test_a_policy_makes_models_with_the_same_words():
     assert {spec.model for spec in policy.require} == set(MODELS)
     for spec in policy.require:
         model = MODELS[spec.model](**spec.parameters())
+        assert model.least_rows >= 1  # a figure that is kept once it is computed is no parameter
         assert describe(model) == spec.describe()
         assert isinstance(hash(model), int)
 

@@ -10,6 +10,8 @@ import pytest
 
 import sudare
 from sudare.core.errors import DataError, TargetError
+from sudare.policy import MODEL_NAMES
+from sudare.reports.explanations import meaning
 
 from .people import ODD_NUMBERS, POLICY, SECRETS, report_on, table
 
@@ -51,6 +53,11 @@ def report():
 @pytest.fixture(scope="module")
 def outline(report):
     return Outline(report.html)
+
+
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_every_model_is_explained(model):
+    assert meaning({"model": model, "parameters": {}})
 
 
 def test_every_section_is_there_and_linked(outline):
@@ -367,7 +374,7 @@ def test_a_text_file_is_read_once(tmp_path, monkeypatch):
     """The description and the attacks share it."""
     import pyarrow.csv
 
-    from sudare.engines import batches
+    from sudare.engines import delimited_text
 
     data = pa.table({"age": [str(20 + place % 40) for place in range(200)], "sex": ["F", "M"] * 100})
     rules = {
@@ -376,8 +383,8 @@ def test_a_text_file_is_read_once(tmp_path, monkeypatch):
     }
     pyarrow.csv.write_csv(data, tmp_path / "data.csv")
     release = sudare.anonymize(tmp_path / "data.csv", rules, out=tmp_path / "release.csv", seed=1)
-    read, times = batches.read_text, []
-    monkeypatch.setattr(batches, "read_text", lambda path, *rest: times.append(path.name) or read(path, *rest))
+    read, times = delimited_text.read_text, []
+    monkeypatch.setattr(delimited_text, "read_text", lambda path, *rest: times.append(path.name) or read(path, *rest))
     found = sudare.report(release, tmp_path / "data.csv", rules)
     assert found.figures["risk"] is not None
     assert times == ["data.csv"]

@@ -32,10 +32,10 @@ from sudare.audits.definitions import subjects_apart
 from sudare.audits.dummy_draws import doubts, order_of
 from sudare.audits.hidden_values import SETS, Sets, judged_sets, read_sets, told_of
 from sudare.audits.opened_release import open_release, read_by_promises, unreadable_columns
+from sudare.audits.registry import PROOFS
 from sudare.audits.release_columns import Elsewhere, Release, Sums, digest_of, sums_of_lines
 from sudare.audits.report_assembly import conclude
 from sudare.audits.run import (
-    DEFINITIONS,
     asked_of_sets,
     audit_release,
     columns_kept_back,
@@ -48,8 +48,6 @@ from sudare.core.errors import DataError, Problem
 from sudare.core.sizes import MANY_ROWS
 from sudare.policy import Policy
 
-OF_THE_WHOLE = ("t-closeness", "beta-likeness", "delta-disclosure", "alpha-k-anonymity")
-"""Models that compare classes with the whole release, or name values of it."""
 MANY = "\0many"
 
 
@@ -195,6 +193,11 @@ class Bucket:
     shown: dict[str, Shown] = field(default_factory=dict)
 
 
+def needs_whole(policy: Policy) -> bool:
+    """Return whether a class is compared with the whole release."""
+    return any(PROOFS[spec.model].needs_whole for spec in policy.require)
+
+
 def in_buckets(policy: Policy) -> list[Any]:
     """Return the promises that can be proven bucket by bucket: all that are about whole classes."""
     return [spec for spec in policy.require if not _apart(spec, policy)]
@@ -218,7 +221,7 @@ def prove_bucket(
         no_values_in_errors(layout.where),
     ):
         classes = build_classes(connection, opened, asked, whole)
-        found.guarantees = [DEFINITIONS[spec.model](classes, spec) for spec in asked.require]
+        found.guarantees = [PROOFS[spec.model].prove(classes, spec) for spec in asked.require]
         if policy.counts_subjects and policy.release.subjects == "per-class":
             found.guarantees.append(subjects_apart(classes))
         found.rows, found.classes = classes.rows, classes.count
@@ -304,14 +307,8 @@ def _together(parts: Sequence[Guarantee]) -> Guarantee:
 
 
 def _figure(model: str, achieved: Sequence[Any]) -> Any:
-    """Return the worst of some figures."""
-    if model == "subjects per class":
-        return sum(achieved)
-    if model == "alpha-k-anonymity":
-        return {"alpha": max(each["alpha"] for each in achieved), "k": min(each["k"] for each in achieved)}
-    if model == "delta-disclosure":
-        return None if None in achieved else max(achieved)
-    return max(achieved) if model in OF_THE_WHOLE else min(achieved)
+    """Return the worst of some figures; people that are numbered anew in each class are added up."""
+    return sum(achieved) if model == "subjects per class" else PROOFS[model].worst(achieved)
 
 
 def _note(model: str, told: Sequence[str]) -> str:

@@ -16,17 +16,7 @@ from sudare.audits.audit_report import AuditReport, Guarantee
 from sudare.audits.auditor_input import Told
 from sudare.audits.certificate_checks import Found
 from sudare.audits.class_tables import build_classes
-from sudare.audits.closeness import t_closeness
-from sudare.audits.definitions import (
-    alpha_k_anonymity,
-    beta_likeness,
-    delta_disclosure,
-    k_anonymity,
-    km_anonymity,
-    l_diversity,
-    subjects_apart,
-)
-from sudare.audits.equivalence_classes import Classes
+from sudare.audits.definitions import subjects_apart
 from sudare.audits.hidden_values import (
     APART,
     GROUP,
@@ -38,27 +28,13 @@ from sudare.audits.hidden_values import (
     told_in_groups,
 )
 from sudare.audits.opened_release import open_file, open_release
-from sudare.audits.pram_proof import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, only_of_drawn_values, pk_anonymity
+from sudare.audits.pram_proof import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, pk_anonymity
+from sudare.audits.registry import PROOFS
 from sudare.audits.release_columns import NO_ROOM, Release
 from sudare.audits.report_assembly import conclude
-from sudare.audits.uniqueness import look, of_the_release, parted, read_along
+from sudare.audits.uniqueness import look, parted, read_along
 from sudare.core.errors import AuditFailedError, DataError, Problem
 from sudare.policy import LDiversitySpec, Policy, UniquenessSpec
-
-DEFINITIONS: dict[str, Callable[[Classes, Any], Guarantee]] = {
-    "k-anonymity": k_anonymity,
-    "l-diversity": l_diversity,
-    "t-closeness": t_closeness,
-    "alpha-k-anonymity": alpha_k_anonymity,
-    "beta-likeness": beta_likeness,
-    "delta-disclosure": delta_disclosure,
-    "km-anonymity": km_anonymity,
-    PK: only_of_drawn_values,
-    ALPHA_GAMMA: only_of_drawn_values,
-    "uniqueness": of_the_release,
-}
-"""How each model of the policy is proven."""
-
 
 _TRUSTING = "statistics_propagation,compressed_materialization,join_filter_pushdown"
 """What of DuckDB rests on the statistics in a file, which are claims of whoever wrote it: nothing here may."""
@@ -138,7 +114,7 @@ def _classes(
         classes = build_classes(connection, opened, policy, beside=loaded)
         for spec in policy.require:
             room.say(f"proving {spec.model}")
-            guarantees.append(DEFINITIONS[spec.model](classes, spec))
+            guarantees.append(PROOFS[spec.model].prove(classes, spec))
         if policy.counts_subjects and policy.release.subjects == "per-class":
             guarantees.append(subjects_apart(classes))
         room.say("counting what is unique")

@@ -1,12 +1,13 @@
 """Engines: where rows live. Files and tables in Python, and tables of databases."""
 
 from sudare.engines.addresses import Place, Remote, find_place, find_remote, shown_place
-from sudare.engines.batches import Source, open_file, open_table
+from sudare.engines.batches import Source, open_table
 from sudare.engines.certificate_text import parse_certificate, read_certificate
 from sudare.engines.database.sql_tables import CERTIFICATE, Database, Decision, Tally, open_database
 from sudare.engines.dataframes import adopt
 from sudare.engines.delimited_text import TextForm
-from sudare.engines.file_formats import check_columns, file_columns, file_kind, read_file
+from sudare.engines.file_errors import check_columns
+from sudare.engines.file_formats import file_columns, file_format, open_file, read_file
 from sudare.engines.spark.spark import is_spark
 
 __all__ = [
@@ -21,7 +22,7 @@ __all__ = [
     "adopt",
     "check_columns",
     "file_columns",
-    "file_kind",
+    "file_format",
     "find_place",
     "find_remote",
     "is_spark",

@@ -1,19 +1,21 @@
-"""Reading text files: how one is written, its header, and its cells."""
+"""Text files with a delimiter, such as CSV: how one is written, its header, and its cells."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from sudare.core.errors import DataError, Problem
 from sudare.core.sizes import MIB
+from sudare.engines.batches import Source, open_table, plain_batches, read_ahead
+from sudare.engines.file_errors import no_records
 
 DELIMITERS = ",;\t|"
 _LONGEST_HEADER = 16 * MIB
@@ -30,12 +32,14 @@ class TextForm:
     missing: Sequence[str] = ("",)
 
 
-def no_records(path: Path) -> DataError:
-    """Return what is wrong with a file that has a header alone."""
-    return DataError(Problem(path.name, "has columns but no records."))
+class Header(NamedTuple):
+    """The names of a text file's columns, and the delimiter between them."""
+
+    names: list[str]
+    delimiter: str
 
 
-def header(path: Path, form: TextForm) -> tuple[list[str], str]:
+def header(path: Path, form: TextForm) -> Header:
     """Read the first record as names; tell the delimiter by which one cuts it most often."""
     with pa.input_stream(str(path)) as stream, io.TextIOWrapper(stream, form.encoding, newline="") as text:
         record, quotes, length, ended = [], 0, 0, False
@@ -53,28 +57,43 @@ def header(path: Path, form: TextForm) -> tuple[list[str], str]:
         what = "its first line is a note to spreadsheet programs (sep=), not the names of the columns."
         raise DataError(Problem(path.name, what, "remove that line."))
     delimiter = form.delimiter or max(DELIMITERS, key=re.sub(r'"[^"]*"', "", header).count)
-    return next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter)), delimiter
+    return Header(next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter)), delimiter)
 
 
-def read_text(path: Path, columns: list[str], names: list[str], form: TextForm) -> pa.Table:
+def read_text(path: Path, columns: list[str], form: TextForm) -> pa.Table:
     """Read some columns of a text file as a whole, on all cores."""
     from pyarrow import csv as arrow_csv
 
-    ragged: list[int] = []
-    table = arrow_csv.read_csv(path, **_text_options(path, columns, names, form, ragged))
+    head, ragged = header(path, form), list[int]()
+    table = arrow_csv.read_csv(path, **_text_options(head, columns, form, ragged))
     if ragged:
-        raise _ragged(path, columns, names, form)
+        raise _ragged(path, head, columns, form)
     if table.num_rows == 0:
         raise no_records(path)
     return table
 
 
-def text_batches(path: Path, columns: list[str], names: list[str], form: TextForm) -> Iterator[pa.RecordBatch]:
+def open_text(path: Path, columns: list[str], form: TextForm, *, stream: bool) -> Source:
+    """Return some columns of a text file as a source.
+
+    It is read as a whole, which is quicker, unless it is to be a ``stream``.
+    """
+    if not stream:
+        return open_table(read_text(path, columns, form))
+
+    def batches(_: Collection[str]) -> Iterator[pa.RecordBatch]:
+        return read_ahead(plain_batches(path, text_batches(path, columns, form), form.encoding))
+
+    schema = pa.schema([(name, pa.string()) for name in columns])
+    return Source(schema, None, batches, likely=likely_rows(path))
+
+
+def text_batches(path: Path, columns: list[str], form: TextForm) -> Iterator[pa.RecordBatch]:
     """Read some columns of a text file piece by piece."""
     from pyarrow import csv as arrow_csv
 
-    ragged: list[int] = []
-    options = _text_options(path, columns, names, form, ragged)
+    head, ragged = header(path, form), list[int]()
+    options = _text_options(head, columns, form, ragged)
     options["read_options"].block_size = 16 * MIB
     try:
         reader = arrow_csv.open_csv(path, **options)
@@ -84,7 +103,7 @@ def text_batches(path: Path, columns: list[str], names: list[str], form: TextFor
         raise
     yield from (batch for batch in reader if len(batch))
     if ragged:
-        raise _ragged(path, columns, names, form)
+        raise _ragged(path, head, columns, form)
 
 
 def likely_rows(path: Path) -> int:
@@ -97,12 +116,10 @@ def likely_rows(path: Path) -> int:
 
 
 def _text_options(
-    path: Path, columns: list[str], names: list[str], form: TextForm, ragged: list[int], *, threads: bool = True
+    head: Header, columns: list[str], form: TextForm, ragged: list[int], *, threads: bool = True
 ) -> dict[str, Any]:
     """Return how a text file is to be read; the numbers of records with too many or few fields go to ``ragged``."""
     from pyarrow import csv as arrow_csv
-
-    _, delimiter = header(path, form)
 
     def note(row: arrow_csv.InvalidRow) -> str:
         ragged.append(row.number or 0)
@@ -111,14 +128,14 @@ def _text_options(
     return {
         # the names are given, so that what the library makes of odd ones does not matter
         "read_options": arrow_csv.ReadOptions(
-            column_names=names, skip_rows=0, skip_rows_after_names=1, encoding=form.encoding, use_threads=threads
+            column_names=head.names, skip_rows=0, skip_rows_after_names=1, encoding=form.encoding, use_threads=threads
         ),
         "parse_options": arrow_csv.ParseOptions(
-            delimiter=delimiter,
+            delimiter=head.delimiter,
             newlines_in_values=True,
             invalid_row_handler=note,
             # in a table of one column an empty line is a missing cell
-            ignore_empty_lines=len(names) > 1,
+            ignore_empty_lines=len(head.names) > 1,
         ),
         "convert_options": arrow_csv.ConvertOptions(
             include_columns=columns,
@@ -130,19 +147,19 @@ def _text_options(
     }
 
 
-def _ragged(path: Path, columns: list[str], names: list[str], form: TextForm) -> DataError:
+def _ragged(path: Path, head: Header, columns: list[str], form: TextForm) -> DataError:
     """Return what is wrong with records that have too many or too few fields."""
     from pyarrow import csv as arrow_csv
 
     ragged: list[int] = []
     # only on one core does the library know the numbers of the rows
-    arrow_csv.read_csv(path, **_text_options(path, columns, names, form, ragged, threads=False))
+    arrow_csv.read_csv(path, **_text_options(head, columns, form, ragged, threads=False))
     at = f" (the first in line {min(ragged)})" if min(ragged) else ""
     return DataError(
         Problem(
             path.name,
             f"{len(ragged)} {'record does' if len(ragged) == 1 else 'records do'} not have the header's "
-            f"{len(names)} fields{at}.",
+            f"{len(head.names)} fields{at}.",
             "check for unquoted delimiters or line breaks inside fields, or say source: {delimiter: ...}.",
         )
     )

@@ -138,7 +138,7 @@ class Method:
         of_classes = {str(model) for model in models} - set(OF_RELEASES)
         problems = self._unable(of_classes)
         if options.get("sensitive") == "blind" and (others := sorted(of_classes - set(BLIND_TO))):
-            what = f"blind cannot keep {' and '.join(others)}: no number of records is safe from falling short of it."
+            what = f"blind cannot keep {' and '.join(others)}."
             problems.append(Problem("method.sensitive", what, f"require {', '.join(BLIND_TO)} alone, or leave it out."))
         if self.needs is not None and self.needs not in models and (self.makes is not None or not problems):
             what = f"{self.name} needs a requirement of the model {self.needs}, and there is none."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class Model(Protocol):
         """The column it reads, None if it only counts."""
         ...
 
-    @cached_property
+    @property
     def least_rows(self) -> int:
         """A number of records that no satisfying group has fewer of."""
         ...
@@ -91,7 +91,7 @@ class Requirements:
         """The models that limit an item-set column as a whole; :meth:`holds` says nothing of them."""
         return tuple(model for model in self.models if isinstance(model, KmAnonymity))
 
-    @cached_property
+    @property
     def least_rows(self) -> int:
         """A number of records that no satisfying group has fewer of."""
         return max((model.least_rows for model in self.of_groups), default=1)
@@ -197,7 +197,8 @@ class Requirements:
 
 def describe(model: Model) -> str:
     """Return a model in one line, in the words of the policy."""
-    given = {key: value for key, value in vars(model).items() if value is not None}
+    named = [each.name for each in fields(cast(Any, model))]
+    given = {name: value for name in named if (value := getattr(model, name)) is not None}
     shown = (f"{key} = {list(value) if isinstance(value, tuple) else value}" for key, value in given.items())
     return f"{model.name} ({', '.join(shown)})"
 

@@ -184,7 +184,7 @@ def _storage(request: Request, source: Source, folder: Path) -> Storage:
 def _is_text(data: Data) -> bool:
     if engines.find_place(data) is not None:
         return False
-    return isinstance(data, str | Path) and engines.file_kind(Path(data)) == "text"
+    return isinstance(data, str | Path) and engines.file_format(Path(data)).text
 
 
 def _separators(policy: Policy) -> dict[str, str]:

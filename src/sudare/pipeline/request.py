@@ -16,8 +16,8 @@ from sudare.core import memory as sizes
 from sudare.core.errors import ParameterError, Problem, did_you_mean
 from sudare.core.progress import Listener, silent
 from sudare.core.randomness import Entropy
-from sudare.engines import Place, Remote, file_kind
-from sudare.methods import Method, method_of
+from sudare.engines import Place, Remote, file_format
+from sudare.methods import BLIND_TO, Method, method_of
 from sudare.models import MODELS, Requirements
 from sudare.pipeline.deciders import Decider
 from sudare.pipeline.request_checks import PolicyView
@@ -172,7 +172,7 @@ class Request:
         if self.origin is not None:
             return {"duckdb": "DuckDB table", "postgres": "PostgreSQL table"}[self.origin.engine]
         if isinstance(self.data, str | Path):
-            return f"{file_kind(Path(self.data))} file"
+            return f"{file_format(Path(self.data)).name} file"
         return "table in memory"
 
 
@@ -186,9 +186,11 @@ def _minimality(request: Request) -> list[ReleaseWarning]:
     named = " and ".join(f"'{name}'" for name in columns)
     text = (
         f"The method looked at {named} when it chose the classes. Someone who knows the method, the policy and "
-        "everybody's quasi-identifiers may infer more than the classes show (minimality attack). "
-        "The policy can prevent that: method: {name: top-down, sensitive: blind}."
+        "everybody's quasi-identifiers may infer more than the classes show (minimality attack)."
     )
+    of_classes = {model.name for model in request.requirements.of_groups}
+    if of_classes <= set(BLIND_TO):
+        text += " The policy can prevent that: method: {name: top-down, sensitive: blind}."
     return [ReleaseWarning("minimality", text, columns)]
 
 

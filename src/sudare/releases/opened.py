@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sudare import engines, hierarchies
 from sudare.core.errors import DataError, Problem
-from sudare.engines.file_formats import reading
+from sudare.engines.file_errors import reading
 from sudare.policy import Policy
 from sudare.releases import certificate_beside, certificate_path, is_text, read_back, second_table
 from sudare.releases.certificate import Certificate
@@ -142,7 +142,7 @@ def _from_file(path: Path) -> Released:
 
 def _read(path: Path, columns: Sequence[str], form: engines.TextForm) -> pa.Table:
     """Read some columns of a release; in Parquet text stays coded, which is many times faster, sets most of all."""
-    if engines.file_kind(path) != "parquet":
+    if engines.file_format(path).name != "parquet":
         table = engines.read_file(path, columns, form)
         return read_back(table) if is_text(path) else table
     import pyarrow.parquet as pq

@@ -48,6 +48,8 @@ def meaning(one: Mapping[str, Any]) -> str:
         "pk-anonymity": f"Whoever knows the whole table connects a record with its person with a probability of at "
         f"most 1/{k}.",
         "alpha-gamma": f"What anybody can believe about somebody's {column} stays between the two limits.",
+        "uniqueness": f"Few records are unique: at most a share {given.get('most')} of them are alone with "
+        "what they show.",
         "identifiers absent": "No column that names a person is in the file.",
         "unnamed columns absent": "No column is in the file that the policy does not name.",
         "subjects per class": "Numbers of people start anew in each group, so that they link no two groups.",

@@ -69,7 +69,7 @@ def held(data: Data, policy: Policy) -> Data:
     A table of a database, and files from which columns are read quickly, come back as they are.
     """
     path = isinstance(data, str | Path) and engines.find_place(data) is None
-    if not path or engines.file_kind(Path(data)) != "text":
+    if not path or not engines.file_format(Path(data)).text:
         return data
     source, _ = read(data, policy)
     return source if source.held else data
@@ -78,7 +78,7 @@ def held(data: Data, policy: Policy) -> Data:
 def check_source(data: Data, policy: Policy, *, spark: bool = False) -> None:
     """Raise if the policy says how text is written, and the table is none."""
     named = isinstance(data, str | Path) and not spark and engines.find_place(data) is None
-    if named and engines.file_kind(Path(data)) == "text":
+    if named and engines.file_format(Path(data)).text:
         return
     problems = [
         Problem(f"source.{key}", "has no effect: it is about text files, and the table is none.", "leave it out.")

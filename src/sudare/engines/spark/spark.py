@@ -41,7 +41,7 @@ from sudare.core.errors import DataError, Problem, UnsupportedError
 from sudare.core.sizes import FEW_ROWS, WORDS
 from sudare.engines.addresses import Place, find_place, find_remote
 from sudare.engines.database.sql_tables import Tally
-from sudare.engines.file_formats import check_names
+from sudare.engines.file_errors import check_names
 from sudare.engines.spark.sessions import PATIENCE, find_session
 from sudare.engines.spark.spark_errors import shielded, speaking
 
@@ -58,7 +58,7 @@ _MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _PARCEL = "key int, head binary, body binary"
 _QUOTED = re.compile(r"`(?:[^`]|``)+`")
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.\s;]+)")
-_TEXT = (".csv", ".tsv", ".txt", ".tab", ".arrow", ".feather", ".ipc")
+_OTHER_FILES = (".csv", ".tsv", ".txt", ".tab", ".arrow", ".feather", ".ipc")
 
 
 class Parcel(NamedTuple):
@@ -173,7 +173,7 @@ class Spark:
         with speaking(text):
             if not is_path(text):
                 return self.session.table(_quoted(text))
-            if text.lower().endswith(_TEXT):
+            if text.lower().endswith(_OTHER_FILES):
                 what = "Spark reads Parquet and its own tables here."
                 raise UnsupportedError(Problem(text, what, "write it as Parquet, or leave the engine out."))
             return self.session.read.parquet(_location(text))
@@ -405,7 +405,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 def is_path(text: str) -> bool:
     """Say whether a text is a path rather than the name of a table."""
     text = _QUOTED.sub("", text)  # what is in quotes is the name of a table
-    return "/" in text or text.lower().endswith((".parquet", ".pq", *_TEXT))
+    return "/" in text or text.lower().endswith((".parquet", ".pq", *_OTHER_FILES))
 
 
 def beside(name: str, ending: str) -> str:

@@ -13,7 +13,6 @@ import pyarrow as pa
 from sudare.audits import Alone, AuditReport, Elsewhere, Told, audit_release
 from sudare.audits.class_tables import Whole
 from sudare.audits.distributed_audit import (
-    OF_THE_WHOLE,
     Bucket,
     Counting,
     Layout,
@@ -21,6 +20,7 @@ from sudare.audits.distributed_audit import (
     look_at_sets,
     merged,
     merged_sets,
+    needs_whole,
     prove_bucket,
     sizes_of,
     whole_of,
@@ -129,7 +129,7 @@ def _classes(
     keys = keys_for(count)
     counted = spark.parcels(frame, layout.needed, _Counting(Counting(layout, count, MEMORY), keys), keep=True)
     parts = [pickle.loads(head) for head in spark.heads(counted, from_rows=True)]
-    whole = whole_of(parts, rows) if any(s.model in OF_THE_WHOLE for s in layout.policy.require) else None
+    whole = whole_of(parts, rows) if needs_whole(layout.policy) else None
     say("proving what is promised of classes")
     found: list[Bucket] = spark.gather(
         spark.deal(counted, count), _Proving(layout, whole, told.has_figures_of(layout.policy))
@@ -185,7 +185,7 @@ class _Counting:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Parcel]:
         layout = self.count.layout
-        labels = any(spec.model in OF_THE_WHOLE for spec in layout.policy.require)
+        labels = needs_whole(layout.policy)
         for bucket, table in self.count(batches):
             head = labels_of(table, layout) if labels else {}
             yield Parcel(self.keys[bucket], pickle.dumps(head), pickle.dumps((bucket, table), 5))

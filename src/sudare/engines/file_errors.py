@@ -1,0 +1,112 @@
+"""What goes wrong with files, in words that quote no cell."""
+
+from __future__ import annotations
+
+import csv
+import re
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from sudare.core.errors import DataError, Problem, did_you_mean
+
+
+def no_records(path: Path) -> DataError:
+    """Return what is wrong with a file that has a header alone."""
+    return DataError(Problem(path.name, "has columns but no records."))
+
+
+def check_names(place: str, names: Sequence[str]) -> None:
+    """Raise if two columns have one name; it is not shown, for without a header it is a cell of the first record."""
+    places: dict[str, list[str]] = {}
+    for number, name in enumerate(names, 1):
+        places.setdefault(name, []).append(str(number))
+    repeated = [" and ".join(numbers) for numbers in places.values() if len(numbers) > 1]
+    if repeated:
+        hint = "give every column a name of its own, in the first line."
+        raise DataError([Problem(place, f"columns {numbers} have the same name.", hint) for numbers in repeated])
+
+
+def check_columns(place: str, wanted: Iterable[str], names: Sequence[str]) -> None:
+    """Raise if the policy names columns that the table does not have.
+
+    The names of the table are shown only if the policy knows some of them: without a header they are the cells of
+    the first record.
+    """
+    absent = [name for name in wanted if name not in names]
+    if not absent:
+        return
+    if not {_simple(name) for name in wanted} & {_simple(name) for name in names}:
+        raise DataError(
+            Problem(
+                place,
+                f"none of its {len(names)} columns is one that the policy names.",
+                "the first line has to name the columns; check the delimiter, too (source: {delimiter: ...}).",
+            )
+        )
+    raise DataError(
+        [
+            Problem(
+                place,
+                f"there is no column '{name}', which the policy names.",
+                did_you_mean(name, names) or f"its columns: {', '.join(names[:40])}.",
+            )
+            for name in absent
+        ]
+    )
+
+
+def _simple(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+def check_file(path: Path) -> None:
+    """Raise if there is no file that can be read, or nothing in it."""
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        raise DataError(Problem(str(path), "there is no such file.")) from None
+    except OSError as error:
+        raise DataError(Problem(str(path), f"cannot be read: {error.strerror}.")) from None
+    if stat.S_ISDIR(facts.st_mode):
+        raise DataError(Problem(str(path), "is a folder.", "name one file."))
+    if not stat.S_ISREG(facts.st_mode):  # a pipe would be waited for, a device never ends
+        raise DataError(Problem(str(path), "is not a regular file.", "write the table to a file first."))
+    if facts.st_size == 0:
+        raise DataError(Problem(path.name, "is empty."))
+
+
+class reading:  # noqa: N801 - reads like the verb it is
+    """Turn whatever goes wrong while reading into one message without content; ``encoding`` is how text is written."""
+
+    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
+        self.path, self.encoding = path, encoding
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        name = self.path.name
+        if error is None or isinstance(error, DataError):
+            return
+        if isinstance(error, UnicodeError) or "UTF8" in str(error) or "UTF-8" in str(error):
+            raise DataError(_misread(name, self.encoding)) from None
+        if isinstance(error, PermissionError):
+            raise DataError(Problem(name, "may not be read by you.")) from None
+        if isinstance(error, MemoryError | pa.ArrowMemoryError):
+            raise DataError(Problem(name, "does not fit into memory.")) from None
+        if isinstance(error, OSError | pa.ArrowException | csv.Error):
+            raise DataError(Problem(name, "cannot be read: it is damaged, or not what its ending says.")) from None
+
+
+def _misread(name: str, encoding: str) -> Problem:
+    """Return what is wrong with a file that is not in an encoding, and what to do."""
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig"):
+        hint = (
+            "save it as UTF-8, or say what it is in: cp1252 in many files from Windows and spreadsheets. In a policy "
+            "that is source: {encoding: cp1252}, for a draft `sudare init --encoding cp1252`."
+        )
+        return Problem(name, "is not UTF-8, which text is read as if nothing else is said.", hint)
+    return Problem(name, f"is not in {encoding}, the encoding that was given.", "give the one that it was saved in.")
