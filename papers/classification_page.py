@@ -169,8 +169,8 @@ def _adult_part(kept: Figures) -> list[str]:
         ),
         "### With other columns",
         wrapped(
-            f"The same, but {', '.join(OTHERS)} leave as they came, as insensitive columns. *No quasi-identifiers* "
-            "learns from these three alone."
+            f"The same setting, but {', '.join(OTHERS[:-1])} and {OTHERS[-1]} are released, too, unchanged, as "
+            "insensitive columns. *No quasi-identifiers* learns from these three alone."
         ),
         _baselines(others["baselines"]),
         "**Gradient boosting**, accuracy (AUC)",
@@ -306,8 +306,9 @@ def _weights_part(weights: Figures) -> list[str]:
             f"The best mean of the greedy search is that of w = {best.split()[1]}: {100 * accuracy[best]:.2f}%, "
             f"against {100 * accuracy[now]:.2f}% of w = 0.98, which the study uses. From 0.98 on the means are near "
             "each other; below 0.95 they fall. Specialization goes on as long as it is valid, so that w decides what "
-            "comes first, and not when to stop. With a small w that is what parts the records least, which leaves no "
-            f"room for what tells more. With k = {K_OF_WEIGHTS} and {names[0].replace('greedy', 'w =')} the "
+            "comes first, and not when to stop. With a small w, the first steps are those that divide the records "
+            "least. After them there is no room for steps that say more about the class. "
+            f"With k = {K_OF_WEIGHTS} and {names[0].replace('greedy', 'w =')} the "
             f"release shows something of: {_listed(weights['shown'][names[0]])}. With {best.replace('greedy', 'w =')}: "
             f"{_listed(weights['shown'][best])}."
         ),

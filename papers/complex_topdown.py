@@ -151,7 +151,7 @@ def page(disclosed: Figures, times: Figures) -> str:
         ),
         "- The share of items disclosed on 4 million real claims, for k = 2 to 10. It falls with k.\n"
         "- The time on 1 to 150 million synthetic claims. It grows nearly in proportion. 100 million take 1 to 10\n"
-        "  hours, with a warehouse appliance that works on the data for a control server of 4 cores and 32 GB.",
+        "  hours on a data warehouse appliance, controlled by a server with 4 cores and 32 GB.",
         "## What we measured",
         *_disclosed_part(disclosed),
         *_times_part(times.get("end_to_end", {})),

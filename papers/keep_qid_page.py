@@ -122,8 +122,8 @@ def _measured_part(kept: Figures) -> list[str]:
             "over queries. Most cells have very few records, and no method tells much of these; so there are also "
             f"errors of {KINDS['large']} alone. Where quasi-identifiers are generalized, the number of "
             "records in a cell is an estimate as well, and a wrong one makes the error large. The paper divides by the "
-            "true number, and so do the tables here; dividing by the estimated one makes these methods better, and "
-            "comparisons say what comes out then."
+            "true number, and so do the tables here. If we divide by the estimated number, these methods have smaller "
+            "errors. Where we compare methods, we also give these results."
         ),
         *_amounts(kept),
         "Ours differ from the paper in this:",
@@ -226,21 +226,19 @@ def _adult_part(adult: Figures) -> list[str]:
         figures = [f"{about['values']:,}", f"{most:.{1 if most > 0.1 else 2}f}%", str(one["l"]), *errors, *shares]
         lines.append([name, *figures])
     both = shared(adult)
-    told = []
+    best: list[list[str]] = []
+    ahead: dict[str, set[str]] = {}
     for kind, which in KINDS.items():
+        line = [which]
         for own in (False, True):
             won, settings = lowest(both.values(), kind, own=own)
-            lost = {key: better(one, kind, own=own) for key, one in both.items() if one[kind]}
-            names = sorted({name for (name, _), others in lost.items() if others})
-            ahead = sorted({other for others in lost.values() for other in others})
-            rest = (
-                f" (else, with {' or '.join(names)} sensitive, {' or '.join(ahead)} has as little or less)"
-                if names
-                else ""
-            )
-            more = " if methods that generalize are divided by estimated records" if own else f" over {which}"
-            told.append(f"in {won} of {settings}{more}{rest}")
-    early, settings = lowest(both.values(), "mse", EARLY)
+            line.append(f"{won} of {settings}")
+            for (name, _), one in both.items():
+                if one[kind] and (others := better(one, kind, own=own)):
+                    ahead.setdefault(name, set()).update(others)
+        best.append(line)
+    rest = "; ".join(f"{' or '.join(sorted(others))} if {name} is sensitive" for name, others in sorted(ahead.items()))
+    early, early_of = lowest(both.values(), "mse", EARLY)
     each = {(name, need): ratio(one) for name, by_l in adult["grid"].items() for need, one in by_l.items()}
     above = {key: share for key, share in each.items() if share > 1.0005}
     (worst, worst_l), greatest = max(each.items(), key=lambda item: item[1])
@@ -254,9 +252,13 @@ def _adult_part(adult: Figures) -> list[str]:
             "`-`: the method cannot. The last column has the mean over all l up to 10."
         ),
         wrapped(
-            f"All methods can do {len(both)} of the pairs of a column and an l. Of these, dummies with our estimator "
-            f"have the least error {told[0]}, and {told[1]}; {told[2]}, and {told[3]}. With the estimator of the paper "
-            f"it is {early} of {settings} over all cells."
+            f"All methods can do {len(both)} of the pairs of a column and an l. In how many of these do dummies with "
+            "our estimator have the least error?"
+        ),
+        tabled(["cells", "divided by the true number of records", "divided by the estimated number"], best),
+        wrapped(
+            f"In the other cases another method has an error that is as small or smaller: {rest}. With the estimator "
+            f"of the paper, dummies have the least error in {early} of {early_of} over all cells."
         ),
         wrapped(
             f"By column and l, our estimator has more error than the paper's in {len(above)} of {len(each)} pairs, at "

@@ -72,12 +72,13 @@ def _paper_part() -> list[str]:
     return [
         "## What the paper says",
         wrapped(
-            "A fixed hierarchy shows more than it has to: of a class it can show only one of its nodes. Instead, a "
-            "class shows the smallest interval of numbers and the smallest set of categories that covers its records. "
-            "What a record loses is by how much its cells have grown; the distance of two records or clusters is what "
-            "both lose by being joined. While the records left have l different sensitive values, one of them is drawn "
-            "and becomes a cluster. It takes in the nearest record with a value that it lacks, again and again, or is "
-            "joined with a finished cluster if that is nearer. What is left over goes to the nearest cluster."
+            "A fixed hierarchy generalizes more than necessary: for a class it can show only one of its nodes. "
+            "Instead, a class shows the smallest interval of numbers and the smallest set of categories that covers "
+            "its records. The loss of a record is the growth of its cells. The distance between two records or "
+            "clusters is the loss that joining them would cause. While the records left have l different sensitive "
+            "values, one of them is drawn and becomes a cluster. It takes in the nearest record with a value that it "
+            "lacks, again and again, or is joined with a finished cluster if that is nearer. What is left over goes "
+            "to the nearest cluster."
         ),
         wrapped(
             "On Adult this loses less than *L-incognito*, the same l-diversity by the full-domain search of Incognito, "

@@ -127,9 +127,9 @@ def _paper_part() -> list[str]:
             "column, its own included. Three conditions limit p:"
         ),
         "- **Pk**: nobody connects a released record with its person with a probability above 1/k.\n"
-        "- **alpha**: whoever knows the distribution of the sensitive column believes in a person's true value with "
-        "alpha\n  on average at most.\n"
-        "- **gamma**: in no value do they believe with less than gamma, so that nothing is ruled out either.",
+        "- **alpha**: on average, an intruder who knows the distribution of the sensitive column gives a person's\n"
+        "  true value a probability of at most alpha.\n"
+        "- **gamma**: the same intruder gives every value a probability of at least gamma: none is ruled out.",
         wrapped(
             "The largest p that keeps all of them is used. The paper computes it for eight cases of *Census Income* "
             "(UCI Machine Learning Repository, known as Adult), whose columns income, marital status, relationship and "
@@ -277,8 +277,9 @@ def _pairs_part(pairs: Figures) -> list[str]:
             f"All {tables} tables of two categorical columns of Adult, education and its number included, which "
             "mean the same: mean squared errors by that of inversion, the geometric mean over tables and the largest. "
             f"Em is above inversion in {worst['em'][1]} of {tables * len(pairs)} settings. The most likely counts "
-            f"alone are in {worst['ml'][1]}, {worst['ml'][0]:.2f} times at most: where most combinations are nobody's, "
-            "what these seem to have by chance is missing where the records are."
+            f"alone are above it in {worst['ml'][1]} settings, by a factor of at most {worst['ml'][0]:.2f}. If most "
+            "combinations are empty, this estimator gives some records to the empty ones by chance, and these records "
+            "are then missing in the others."
         ),
         table(["by inversion: p", *pairs], lines),
     ]

@@ -204,7 +204,7 @@ def case(number: int) -> str:
     every = ways(kind)
     assert len(every) <= MOST, f"{kind} has {len(every)} ways"
     if number // len(KINDS) >= len(every):
-        return "no such way"
+        return "no such key to forge"
     # spread over the certificate, so that the first cases are not all of its first keys
     path, way = every[number // len(KINDS) * 101 % len(every)] if len(every) % 101 else every[number // len(KINDS)]
     release, policy, paper = released(kind)

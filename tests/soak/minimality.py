@@ -34,7 +34,7 @@ from sudare.sources.encoded_table import encode
 from sudare.sources.opened_source import read
 from sudare.table import Partition, Table
 
-TITLE = "what is believed of a person by whoever knows the method, all worlds enumerated"
+TITLE = "how certain an intruder who knows the method can be of a value, over all possible assignments of the values"
 TABLES = 60
 
 
@@ -82,7 +82,7 @@ def case(number: int) -> str:
     if way.slack is not None:
         told = f"{way.name} on table {table}: {float(found.above_share):.3f} more is believed than the class shows"
         assert found.above_share <= way.slack, told
-        return f"{way.name}: {'within its slack' if found.above_share > 0 else 'nothing told'}"
+        return f"{way.name}: {'within its slack' if found.above_share > 0 else 'nothing revealed'}"
     if found.belief == 1:
         return f"{way.name}: certain"
     return f"{way.name}: {'above 1/l' if found.belief > Fraction(1, people.l) else '1/l at most'}"

@@ -16,7 +16,7 @@ import pyarrow as pa
 import sudare
 from sudare.core.errors import SudareError
 
-TITLE = "two tables that differ in one extreme value, and what is published of them"
+TITLE = "two tables that differ in one extreme value: what is published must not show it"
 FULL, REDUCED = 2_000, 12
 
 METHODS = ("top-down", "mondrian", "full-domain", "l-clustering", "three-phase", "tds")
@@ -85,10 +85,10 @@ def case(number: int) -> str:
                          if spelling in text]  # fmt: skip
                 assert not where, f"the {where[0]} shows the value of one person"
     if made[0][0] != made[1][0]:
-        return "with other releases"
+        return "the releases differ"
     assert made[0][1] == made[1][1], "the certificate depends on a value that the release does not show"
     assert made[0][2] == made[1][2], "the report or the plan depends on a value that the release does not show"
-    return "told apart by nothing"
+    return "release, certificate, report and plan are the same"
 
 
 def _lasting(certificate: dict[str, Any]) -> dict[str, Any]:
