@@ -35,9 +35,9 @@ ROOMS = {
     "methods": Room(
         "the registry of methods, their options, and a folder for each family", "core kernels metrics models table"
     ),
-    "engines": Room("where rows live: files, data frames, DuckDB, PostgreSQL, Spark", "core"),
+    "engines": Room("where rows live and are read: file formats, data frames, DuckDB, PostgreSQL, Spark", "core"),
     "sources": Room(
-        "the user's table, read and encoded as the policy says", "core engines hierarchies models policy table"
+        "the user's table, opened and encoded as the policy says", "core engines hierarchies models policy table"
     ),
     "releases": Room(
         "rendering, writing, certificate, placing; and the way back: opening a release, reading its cells, plans",
@@ -55,7 +55,7 @@ ROOMS = {
         "core estimates kernels methods metrics models pipeline policy releases risks sources table",
     ),
     "reports": Room(
-        "the report: `describe/` makes its figures, `svg/` its charts, and `templates/` show them",
+        "the report: `describe/` makes its figures, `svg/` its charts, `templates/` and `sections.py` show them",
         "core engines estimates hierarchies methods policy releases sources table",
     ),
     "drafts": Room("drafts of policies, from the columns of a table", "core policy table"),
