@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -9,6 +10,18 @@ from hypothesis import settings
 
 settings.register_profile("sudare", deadline=None)
 settings.load_profile("sudare")
+
+
+def pytest_collection_finish() -> None:
+    """Keep thousands of collected tests out of every search for unused objects, of which there are many."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Let what was collected go."""
+    gc.unfreeze()
+
 
 SPARK = "tests/engines/test_spark_"
 """Files that begin like this go to one process, one after the other: a session of Spark takes long to start, and longer

@@ -90,7 +90,7 @@ class Place:
 
     def run(self, *arguments: Any) -> Any:
         """Run the command line in this process; whatever it says must hold no secret and no traceback."""
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        result = run(*arguments)
         self.check_said(result.output)
         return result
 
@@ -135,6 +135,11 @@ def read(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
     """Read a release as text."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter=delimiter))
+
+
+def run(*arguments: Any) -> Any:
+    """Run the command line in this process, which saves the start of another."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def command(*arguments: Any, preexec: Callable[[], None] | None = None, **environment: str) -> Any:
