@@ -66,7 +66,7 @@ def clients(rows, seed=0, order=None) -> Table:
     random = np.random.default_rng(seed + 1000)
     drugs, signs = baskets(random, NAMES, rows), baskets(random, SIGNS, rows)
     places = range(rows) if order is None else order
-    table = patients(rows, seed, order)
+    table = patients(rows, seed, None if order is None else tuple(order))
     sets = {
         "drugs": item_sets("drugs", [drugs[place] for place in places], DRUGS),
         "signs": item_sets("signs", [signs[place] for place in places]),
