@@ -7,13 +7,17 @@ OUT := out
 # Tests start Python often, and each start would translate every module again if nothing might be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test package coverage lock soak docs bench clean
+.PHONY: demo check test all-checks package coverage lock soak docs bench clean
 
 # What `make check` leaves out: engines (PostgreSQL, Spark) and the browser, pages and their examples, papers, random tables,
 # every method with every model, long trials, and single files that take long. `make test` leaves out nothing.
 SLOW := tests/engines tests/soak tests/papers tests/docs tests/properties tests/conformance \
-	tests/cli/test_killed.py tests/reports/test_in_browser.py tests/policy/test_effects.py tests/estimates/test_shrinkage.py \
-	tests/audits/test_class_tables.py tests/methods/test_large_lattices.py tests/kernels/test_item_combinations.py
+	tests/audits/test_class_tables.py tests/audits/test_oracle.py tests/audits/test_tampering.py \
+	tests/cli/test_bounds.py tests/cli/test_compare.py tests/cli/test_item_set_memory.py tests/cli/test_killed.py \
+	tests/comparisons/test_measurement.py tests/comparisons/test_same_figures.py \
+	tests/estimates/test_run.py tests/estimates/test_shrinkage.py \
+	tests/kernels/test_item_combinations.py tests/kernels/test_regroups.py tests/kernels/test_shard_summaries.py \
+	tests/methods/test_large_lattices.py tests/policy/test_effects.py tests/reports/test_in_browser.py
 
 demo: $(VENV)/installed
 	@mkdir -p $(OUT)
@@ -34,8 +38,12 @@ check: $(VENV)/installed-for-checks
 	@if command -v uv >/dev/null; then uv lock --check; else echo "uv is not installed: uv.lock is not compared."; fi
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(addprefix --ignore=,$(SLOW))
 
-# Everything. The slowest twenty tests are listed at the end.
-test: $(VENV)/installed-for-tests package
+# Everything. The package mostly waits for downloads, so it is tried beside the tests.
+test: $(VENV)/installed-for-tests
+	$(MAKE) --jobs=2 package all-checks
+
+# The slowest twenty tests are listed at the end.
+all-checks: $(VENV)/installed-for-tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

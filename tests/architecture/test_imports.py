@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,10 +59,15 @@ def modules():
     return sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
 
 
+@cache
+def nodes(path):
+    """Everything in the syntax tree of a file."""
+    return tuple(ast.walk(ast.parse((SOURCE / path).read_text(encoding="utf-8"))))
+
+
 def imported(path):
     """Every module that a file imports, anywhere in it."""
-    tree = ast.parse((SOURCE / path).read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -137,7 +143,7 @@ def test_what_a_release_shows_is_drawn_by_the_operating_system(path):
     if path.startswith(tuple(STATISTICAL)):
         return
     assert not {"random", "numpy.random"} & set(imported(path)), f"{path} imports a statistical generator"
-    for node in ast.walk(ast.parse((SOURCE / path).read_text(encoding="utf-8"))):
+    for node in nodes(path):
         used = isinstance(node, ast.Attribute) and node.attr == "random" and ast.unparse(node.value) in ("np", "numpy")
         assert not used, f"{path} uses np.random"
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
