@@ -17,9 +17,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.kernels import common_items
-from sudare.kernels.class_rows import count_keys, gather_keys, number_keys
-from sudare.kernels.topdown import children as scattering
-from sudare.kernels.topdown import item_choices, splits, value_orders
+from sudare.kernels.class_rows import (
+    count_keys,
+    gather_keys,
+    number_keys,
+)
+from sudare.kernels.topdown import (
+    children as scattering,
+)
+from sudare.kernels.topdown import (
+    item_choices,
+    splits,
+    value_counts,
+    value_orders,
+)
 from sudare.table import atoms as atoms_module
 from sudare.table import find_atoms
 
@@ -129,7 +140,8 @@ def tree_forest(seed: int):
 def tidy(items, extra, cell, clusters, column, least, forest, space) -> None:
     """Disclose what all records of a cluster hold, and give up what too few of them hold, in each cluster."""
     for cluster in range(len(clusters)):
-        found = item_choices.settle(items, extra, cell, clusters, cluster, column, least, forest, space)
+        hidden = item_choices.Hidden(items, extra, cell, column)
+        found = item_choices.settle(hidden, clusters, cluster, least, forest, space)
         space.held[space.touched[:found]] = 0
 
 
@@ -214,7 +226,7 @@ def test_lift_all_puts_every_node_one_up(seed):
     state = random_state(seed, nodes=len(forest.share))
     items, extra, clusters = state.arrays()
     space = item_choices.desk(forest)
-    left = item_choices.lift_all(items, extra, 2, clusters, 0, forest, space)
+    left = item_choices.lift_all(item_choices.Hidden(items, extra, 2, 0), clusters, forest, space)
     for cluster in range(len(clusters)):
         records = [state.hidden[0][row] for row in state.members(cluster)]
         up = [list(dict.fromkeys(int(forest.parent[n]) for n in held if forest.parent[n] >= 0)) for held in records]
@@ -246,9 +258,9 @@ def offered(state: State, least: int, beta: float = 0.0, alone: bool = False, co
     chosen = np.full(state.rows, 999, np.uint16)
     forest = flat_forest(state.nodes[column])
     space = item_choices.desk(forest)
-    item_choices.rank_and_choose(
-        items, extra, state.cells[column], clusters, column, least, beta, alone, forest, space, chosen, room, result
-    )
+    hidden = item_choices.Hidden(items, extra, state.cells[column], column)
+    ranking_rules = item_choices.Ranking(least, beta, alone)
+    item_choices.rank_and_choose(hidden, clusters, ranking_rules, forest, space, chosen, room, result)
     assert not space.held.any()
     return items, extra, clusters, room, result, chosen
 
@@ -329,7 +341,8 @@ def test_resolve_decides_what_becomes_of_the_remainder(seed, join, least):
     valid = random.random(len(room.node)) < 0.8
     lost = random.choice([0.0, 0.1, 2.0], len(clusters))
     which = np.flatnonzero(random.random(len(clusters)) < 0.8)
-    item_choices.resolve(clusters, which, least, join, weight, share, lost, room, valid, result)
+    rules = item_choices.Rules(least, join, weight)
+    item_choices.resolve(clusters, which, rules, share, lost, room, valid, result)
     for cluster in which:
         begin, end = int(result.ends[cluster - 1]) if cluster else 0, int(result.ends[cluster])
         parts = [
@@ -397,11 +410,12 @@ def test_records_go_to_the_child_that_discloses_what_they_chose(seed, join):
     valid = np.ones(len(room.node), np.bool_)
     every = np.arange(len(clusters))
     share = np.zeros(state.nodes[0])
-    item_choices.resolve(clusters, every, least, join, 1.0, share, none, room, valid, result)
+    rules = item_choices.Rules(least, join, 1.0)
+    item_choices.resolve(clusters, every, rules, share, none, room, valid, result)
     which = np.flatnonzero(result.fate != NO)
     family = scattering.children(result.children)
     part = np.full(state.rows, 999, np.uint16)
-    scattering.send_by_item(clusters, which, chosen, room, result, part, family)
+    scattering.assign_by_item(clusters, which, chosen, room, result, part, family)
     for cluster in every:
         first, count = family.begin[cluster], result.children[cluster]
         if cluster not in which:
@@ -441,9 +455,8 @@ def test_records_go_to_the_side_of_their_value(seed, by_code):
                 chosen.attribute[0], chosen.place[0], chosen.shape[0] = a, place, shape
                 part = np.full(len(rows), 9, np.uint16)
                 family = scattering.children(np.array([2]))
-                scattering.send_by_value(
-                    rows, amounts, clusters, np.array([0]), chosen, by_code, axes, buffers, part, family
-                )
+                atoms = value_orders.Atoms(rows, amounts)
+                scattering.assign_by_value(atoms, clusters, np.array([0]), chosen, by_code, axes, buffers, part, family)
                 left = places[place] if shape == value_orders.SINGLE else set().union(*places[: place + 1])
                 expected = [0 if line[a] in left else 1 for line in cluster.lines]
                 assert part.tolist() == expected
@@ -527,7 +540,9 @@ def test_tally_children_counts_what_is_there(seed, values, listing):
     order = np.zeros(state.rows, np.int64)
     scattering.arrange(clusters, which, part, family, order)
     count = np.zeros(values, np.int64)
-    distinct, codes, counts = scattering.tally_children(extra, TALLIED, clusters, which, family, order, count, listing)
+    counter = value_counts.Counter(count, listing)
+    carried = extra[:, TALLIED]
+    distinct, codes, counts = scattering.tally_children(carried, clusters, which, family, order, counter)
     assert not count.any()
     expected = [sorted(Counter(extra[rows, TALLIED].tolist()).items()) for rows in grouped(state, way, part)]
     assert distinct.tolist() == [len(child) for child in expected]
@@ -550,11 +565,13 @@ def test_scatter_loses_nothing(seed, width):
     old_rows, old_extra, old_items = rows.copy(), extra.copy(), items.copy()
     share = random.random((len(state.hidden), max(state.nodes)))
     lines = np.full((len(family.records), clusters.shape[1]), -7, np.int64)
-    scattering.scatter(
-        rows, extra, items, clusters, way, part, state.cells, share, family, lines,
-        np.empty(state.rows, np.uint32), np.empty(state.rows * max(width, extra.shape[1]), np.uint32),
+    spare = scattering.Spare(
+        np.empty(state.rows, np.uint32),
+        np.empty(state.rows * max(width, extra.shape[1]), np.uint32),
         np.empty(len(items), items.dtype),
-    )  # fmt: skip
+    )
+    table = scattering.Records(rows, extra, items, part)
+    scattering.scatter(table, scattering.SetColumns(state.cells, share), clusters, way, family, lines, spare)
     children = grouped(state, way, part)
     for cluster in range(len(way)):
         low, high = state.bounds[cluster : cluster + 2]
@@ -640,8 +657,10 @@ def test_common_items(seed):
     room = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     found = np.full(room[-1] + 1, -1, np.int64)
     inverse, filled, disclosed = np.zeros(classes), np.zeros(classes, np.int64), np.full(classes, -1, np.int64)
+    sets = common_items.FlatSets(offsets, items)
+    common = common_items.InCommon(room, found, disclosed, inverse, disclosed)
     for first, last in ((0, classes // 2), (classes // 2, classes)):  # in two parts, as two threads do it
-        common_items.common_items(offsets, items, of_row, first, last, room, found, disclosed, filled, inverse)
+        common_items.common_items(sets, of_row, first, last, common, filled)
     share = (filled - disclosed * inverse) / np.diff(begin)
     ends = np.concatenate(([0], np.cumsum(disclosed))).astype(np.int64)
     packed = np.empty(ends[-1], np.int64)
@@ -675,9 +694,10 @@ def test_common_nodes(seed):
     found = np.full(room[-1] + 1, -1, np.int64)
     share = np.full(classes, -1.0)
     shown, disclosed = np.full(classes, -1, np.int64), np.full(classes, -1, np.int64)
-    common_items.common_nodes(
-        offsets, items, order, begin, 0, classes, taxonomy.path, taxonomy.share, room, found, shown, share, disclosed
-    )
+    sets, rows = common_items.FlatSets(offsets, items), common_items.ClassRows(order, begin)
+    tree = common_items.ItemTree(taxonomy.path, taxonomy.share)
+    common = common_items.InCommon(room, found, shown, share, disclosed)
+    common_items.common_nodes(sets, rows, 0, classes, tree, common)
     leaf = taxonomy.is_leaf
     for group, (low, high) in enumerate(pairwise(begin.tolist())):
         held = [records[row] for row in order[low:high]]
@@ -704,9 +724,9 @@ def test_common_nodes_by_hand():
     found, shown = np.full(20, -1, np.int64), np.zeros(2, np.int64)
     share, disclosed = np.zeros(2), np.zeros(2, np.int64)
     room = np.array([0, 10])
-    common_items.common_nodes(
-        offsets, items, np.arange(4), np.array([0, 2, 4]), 0, 2, path, weight, room, found, shown, share, disclosed
-    )
+    sets, rows = common_items.FlatSets(offsets, items), common_items.ClassRows(np.arange(4), np.array([0, 2, 4]))
+    common = common_items.InCommon(room, found, shown, share, disclosed)
+    common_items.common_nodes(sets, rows, 0, 2, common_items.ItemTree(path, weight), common)
     assert sorted(found[: shown[0]].tolist()) == [1, 2]
     assert sorted(found[10 : 10 + shown[1]].tolist()) == [2]  # the first of these two holds nothing else below A
     # a1 loses nothing; a2 is under A: 3/4; the other item is hidden: 1. Three and two items.

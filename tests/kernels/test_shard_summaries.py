@@ -10,8 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sudare.kernels.topdown import children, shard_summaries, splits, value_orders
-from sudare.kernels.topdown.item_choices import HIDDEN, PORTION
+from sudare.kernels.topdown import (
+    children,
+    shard_summaries,
+    splits,
+    value_orders,
+)
+from sudare.kernels.topdown.item_choices import HIDDEN, PORTION, Hidden, ItemMaps
 from sudare.methods.topdown.distributed.questions import (
     ChooseItems,
     CountNodes,
@@ -116,15 +121,14 @@ def looked_at(cluster: Cluster, random, mode=splits.LEAST_LOSS):
     begin = np.searchsorted(pair, np.arange(len(axes.kind) + 1))
     code = (found.keys - axes.start[pair]).astype(np.int32)
     places, counts = np.zeros(len(axes.kind), np.int64), np.zeros(len(code), np.int64)
-    place_of = np.zeros(len(code), np.int32)
     buffers = value_orders.scratch(axes, 1 << 40)
     by_code = mode == splits.MEDIAN
-    shard_summaries.order_counts(begin, code, found.counts, by_code, axes, buffers, places, place_of, counts)
     low, shift = found.low[0].astype(np.int64), np.full(len(places), -1, np.int64)
+    orders = shard_summaries.Orders(begin, code, np.zeros(len(code), np.int32), places, low, shift)
+    shard_summaries.order_counts(orders, found.counts, by_code, axes, buffers, counts)
     for a in np.flatnonzero(found.many[0]).tolist():
         shift[a] = value_orders.bin_width(low[a], np.int64(found.high[0, a]))
         places[a] = (int(found.high[0, a]) - low[a] >> shift[a]) + 1
-    orders = shard_summaries.Orders(begin, code, place_of, places, low, shift)
     lines = starts([int(places[places > 1].sum())])
     asked = CoverPlaces(axes.kind, orders, lines, mode == splits.LEAST_LOSS)
     return orders, counts, found, asked.complete(ask(table, random, asked)), buffers
@@ -152,10 +156,12 @@ def test_splits_are_scored_from_summaries_as_from_records(seed):
     orders, counts, found, covered, buffers = looked_at(cluster, np.random.default_rng(seed))
     room, before = splits.splits(6 * sum(column.size for column in cluster.columns) + 1), np.zeros(1)
     whole = np.array([[0, cluster.total, budget, cluster.total]])
+    search = splits.Search(least, splits.LEAST_LOSS, -1, every=True)
+    summary = shard_summaries.Summary(orders, counts, splits.Ends(found.low, found.high), covered)
+    covers = value_orders.covers(cluster.axes, 1 << 40)
     [count] = shard_summaries.score_covered(
-        whole, np.zeros(1, np.int64), orders, counts, found.low, found.high, covered, least, splits.LEAST_LOSS,
-        cluster.axes, buffers, room, True, room, before,
-    )  # fmt: skip
+        whole, np.zeros(1, np.int64), summary, search, cluster.axes, buffers, covers, splits.Found(room, room, before)
+    )
     by_name = itemgetter(slice(1, None))
     got = sorted(zip(*(array[:count].tolist() for array in room), strict=True), key=by_name)
     expected = sorted(listed_splits(cluster, least, budget), key=by_name)
@@ -166,9 +172,14 @@ def test_splits_are_scored_from_summaries_as_from_records(seed):
     out, there = splits.splits(len(room.score)), np.zeros(1)
     clusters = np.array([[0, len(rows), budget, cluster.total]])
     [same] = splits.score_splits(
-        rows, amounts, clusters, least, splits.LEAST_LOSS, -1, cluster.axes,
-        value_orders.scratch(cluster.axes, len(rows)), out, True, out, there,
-    )  # fmt: skip
+        value_orders.Atoms(rows, amounts),
+        clusters,
+        search,
+        cluster.axes,
+        value_orders.scratch(cluster.axes, len(rows)),
+        value_orders.covers(cluster.axes, len(rows)),
+        splits.Found(out, out, there),
+    )
     assert same == count
     assert out.score[:same].tolist() == room.score[:count].tolist()
     assert there == before
@@ -292,10 +303,9 @@ def test_hidden_items_of_several_clusters_are_listed(seed):
     nodes = [random.integers(0, 9, len(own)) for own in codes]
     extra = np.zeros((len(held), 2), np.uint32)
     items, runs = np.zeros(len(sets.items) + 5, np.uint16), np.zeros((3, 2), np.int64)
-    children.fill_hidden(
-        sets.offsets, sets.items, starts(sizes), starts([len(own) for own in codes]), joined(codes, np.int64),
-        joined(nodes, np.int64), np.full(7, -1, np.int64), np.zeros(9, np.int64), extra, 1, items, 5, runs,
-    )  # fmt: skip
+    maps = ItemMaps(starts([len(own) for own in codes]), joined(codes, np.int64), joined(nodes, np.int64))
+    lookup = children.Lookup(np.full(7, -1, np.int64), np.zeros(9, np.int64))
+    children.fill_hidden(sets.offsets, sets.items, starts(sizes), maps, Hidden(items, extra, 1, 0), 5, runs, lookup)
     at = 5
     for cluster, first in enumerate(starts(sizes)[:-1].tolist()):
         of = dict(zip(codes[cluster].tolist(), nodes[cluster].tolist(), strict=True))
@@ -314,8 +324,8 @@ def test_rows_go_down_a_tree_of_several_levels():
     table = as_table([number_column("n", list(range(10)))], [(code,) for code in (3, 9, 0, 5, 7, 1)])
     forks = [Fork(0, 4), Fork(0, 0), Fork(0, 6)]
     tree = Tree(np.array([1, 3, 5, -1, -1, -1, -1]), pack(forks))
-    routed = tree.routed(table)
-    leaves = [routed.order[routed.first[leaf] : routed.last[leaf]].tolist() for leaf in range(3, 7)]
+    order, first, last = tree.routed(table).nodes
+    leaves = [order[first[leaf] : last[leaf]].tolist() for leaf in range(3, 7)]
     assert leaves == [[2], [0, 5], [3], [1, 4]]
 
 

@@ -37,7 +37,11 @@ def score(cluster: Cluster, least: int, mode: int, budget: int = 0, *, every=Tru
     clusters = np.array([[0, len(rows), budget, cluster.total]], dtype=np.int64)
     best = splits.splits(1)
     before = np.zeros(1) if before is None else before
-    ends = splits.score_splits(rows, amounts, clusters, least, mode, only, axes, buffers, room, every, best, before)
+    search = splits.Search(least, mode, only, every)
+    atoms = value_orders.Atoms(rows, amounts)
+    ends = splits.score_splits(
+        atoms, clusters, search, axes, buffers, value_orders.covers(axes, len(rows)), splits.Found(room, best, before)
+    )
     return splits.pick(room if every else best, slice(ends[-1]))
 
 
@@ -121,9 +125,14 @@ def test_several_clusters_are_listed_one_after_the_other():
     clusters = np.array([[0, half, 0, sum(cluster.amounts[:half])], [half, len(rows), 0, sum(cluster.amounts[half:])]])
     out = splits.splits(20_000)
     ends = splits.score_splits(
-        rows, amounts, clusters, 1, splits.LEAST_LOSS, -1, axes, value_orders.scratch(axes, len(rows)), out, True, out,
-        np.zeros(len(clusters)),
-    )  # fmt: skip
+        value_orders.Atoms(rows, amounts),
+        clusters,
+        splits.Search(1, splits.LEAST_LOSS, -1, every=True),
+        axes,
+        value_orders.scratch(axes, len(rows)),
+        value_orders.covers(axes, len(rows)),
+        splits.Found(out, out, np.zeros(len(clusters))),
+    )
     begin = 0
     for part, end in zip((slice(0, half), slice(half, None)), ends, strict=True):
         alone = Cluster(cluster.lines[part], cluster.amounts[part], cluster.columns)

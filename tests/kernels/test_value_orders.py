@@ -116,9 +116,14 @@ def test_numbers_with_very_many_values_are_cut_into_ranges(missing):
     out = splits.splits(6 * column.size)
     whole = np.array([[0, len(rows), 0, cluster.total]])
     [count] = splits.score_splits(
-        rows, amounts, whole, 2, splits.LEAST_LOSS, -1, axes, value_orders.scratch(axes, len(rows)), out, True, out,
-        np.zeros(1),
-    )  # fmt: skip
+        value_orders.Atoms(rows, amounts),
+        whole,
+        splits.Search(2, splits.LEAST_LOSS, -1, every=True),
+        axes,
+        value_orders.scratch(axes, len(rows)),
+        value_orders.covers(axes, len(rows)),
+        splits.Found(out, out, np.zeros(1)),
+    )
     assert count > value_orders.BINS // 4
     by_code = dict(zip(codes, cluster.amounts, strict=True))
     for score, place, left in zip(out.score[:count:50], out.place[:count:50], out.left[:count:50], strict=True):

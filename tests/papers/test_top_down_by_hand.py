@@ -47,9 +47,14 @@ def scores(records: list[int], least: int = 2) -> dict[tuple[int, int, int], flo
     out = splits.splits(200)
     cluster = np.array([[0, len(rows), 0, len(rows)]])
     [found] = splits.score_splits(
-        rows, np.ones(len(rows), np.uint32), cluster, least, splits.LEAST_LOSS, -1, axes,
-        value_orders.scratch(axes, len(rows)), out, True, out, np.zeros(1),
-    )  # fmt: skip
+        value_orders.Atoms(rows, np.ones(len(rows), np.uint32)),
+        cluster,
+        splits.Search(least, splits.LEAST_LOSS, -1, every=True),
+        axes,
+        value_orders.scratch(axes, len(rows)),
+        value_orders.covers(axes, len(rows)),
+        splits.Found(out, out, np.zeros(1)),
+    )
     names = zip(out.attribute[:found].tolist(), out.place[:found].tolist(), out.shape[:found].tolist(), strict=True)
     return dict(zip(names, out.score[:found].tolist(), strict=True))
 

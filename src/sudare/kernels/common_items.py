@@ -2,9 +2,54 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.kernels.topdown.value_orders import ZERO, kernel
+
+
+class FlatSets(NamedTuple):
+    """Item sets one after the other: record r holds ``items[offsets[r]:offsets[r + 1]]``, sorted."""
+
+    offsets: NDArray[np.int64]
+    items: NDArray[Any]
+
+
+class ClassRows(NamedTuple):
+    """The rows of classes: ``order`` lists those of class c from ``start[c]`` to ``start[c + 1]``."""
+
+    order: NDArray[np.int64]
+    start: NDArray[np.int64]
+
+
+class ItemTree(NamedTuple):
+    """A hierarchy of items: the node over each item at each depth, the root first, and what showing a node loses."""
+
+    path: NDArray[np.integer[Any]]
+    weight: NDArray[np.float64]
+
+
+class InCommon(NamedTuple):
+    """What the records of each class have in common: ``shown[c]`` nodes, listed in ``nodes`` from ``begin[c]``.
+
+    ``disclosed`` is how many of them are items, and ``share`` what is lost per record.
+    """
+
+    begin: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    share: NDArray[np.float64]
+    disclosed: NDArray[np.int64]
+
+
+class NodeSpace(NamedTuple):
+    """Working space with a cell per node: the records that hold it, the one that was met last, whether it is shown."""
+
+    held: NDArray[np.int64]
+    stamp: NDArray[np.int64]
+    shown: NDArray[np.bool_]
 
 
 @kernel
@@ -17,14 +62,15 @@ def first_lengths(offsets, classes, lengths):
 
 
 @kernel
-def common_items(offsets, items, classes, first_class, last_class, begin, found, counts, filled, inverse):
+def common_items(sets, classes, first_class, last_class, common, filled):
     """Find the items that all records of each class hold, walking over the records as they stand.
 
-    Classes from ``first_class`` below ``last_class`` are looked at. What class c has in common goes to ``found``, from
-    ``begin[c]``: at first the items of its first record, then those of them that the next one holds, too, and so on.
-    ``counts[c]``, -1 before, tells how many there are; ``filled`` and ``inverse`` count the records with items, and
-    add up one by the number of them.
+    Classes from ``first_class`` below ``last_class`` are looked at. What class c has in common are at first the items
+    of its first record, then those of them that the next one holds, too, and so on. ``common.shown`` is -1 before;
+    ``filled`` and ``common.share`` count the records with items, and add up one by the number of them.
     """
+    offsets, items = sets.offsets, sets.items
+    begin, found, counts, inverse = common.begin, common.nodes, common.shown, common.share
     for row in range(len(classes)):
         group = np.int64(classes[row])
         if group < first_class or group >= last_class:
@@ -51,82 +97,108 @@ def common_items(offsets, items, classes, first_class, last_class, begin, found,
 
 
 @kernel
-def common_nodes(
-    offsets, items, order, starts, first_class, last_class, path, weight, begin, found, shown, share, disclosed
-):
+def common_nodes(sets, classes, first_class, last_class, tree, common):
     """Find the lowest nodes that all records of each class hold, level by level from the leaves up.
 
-    An item that is shown, or that is under a node that is shown, takes no part above. ``shown[c]`` becomes the
-    number of nodes of class c, listed in ``found`` from ``begin[c]``; ``disclosed[c]`` the leaves among them.
-    ``weight`` is what showing a node loses.
+    An item that is shown, or that is under a node that is shown, takes no part above.
     """
-    levels = path.shape[1]
-    count = np.zeros(len(weight), np.int64)
-    stamp = np.full(len(weight), -1, np.int64)
-    state = np.zeros(len(weight), np.bool_)
+    size, levels = len(tree.weight), tree.path.shape[1]
+    space = NodeSpace(np.zeros(size, np.int64), np.full(size, -1, np.int64), np.zeros(size, np.bool_))
     for group in range(first_class, last_class):
-        low, high = starts[group], starts[group + 1]
-        at, nodes = begin[group], ZERO
+        rows = classes.order[classes.start[group] : classes.start[group + 1]]
+        found, nodes = common.nodes[common.begin[group] :], ZERO
         for depth in range(levels - 1, 0, -1):
-            for place in range(low, high):
-                row = order[place]
-                for index in range(offsets[row], offsets[row + 1]):
-                    code = np.int64(items[index])
-                    node = np.int64(path[code, depth])
-                    if stamp[node] != place and not _is_shown(path, code, depth, levels, state):
-                        stamp[node] = place
-                        count[node] += 1
-            row = order[low]
-            before = nodes
-            for index in range(offsets[row], offsets[row + 1]):
-                node = np.int64(path[np.int64(items[index]), depth])
-                if count[node] == high - low:
-                    found[at + nodes] = node
-                    nodes += 1
-                    count[node] = -1
-            for index in range(before, nodes):
-                state[found[at + index]] = True
-            for place in range(low, high):
-                row = order[place]
-                for index in range(offsets[row], offsets[row + 1]):
-                    node = np.int64(path[np.int64(items[index]), depth])
-                    count[node] = 0
-                    stamp[node] = -1
+            _count_at(sets, rows, tree.path, depth, space)
+            nodes = _list_common(sets, rows, tree.path, depth, space, found, nodes)
             if depth == levels - 1:
-                disclosed[group] = nodes
-        lost = 0.0
-        for place in range(low, high):
-            row = order[place]
-            own = 0.0
-            for index in range(offsets[row], offsets[row + 1]):
-                code = np.int64(items[index])
-                least = 1.0
-                for depth in range(levels - 1, 0, -1):
-                    node = np.int64(path[code, depth])
-                    if state[node]:
-                        least = weight[node]
-                        break
-                own += least
-            if offsets[row + 1] > offsets[row]:
-                lost += own / (offsets[row + 1] - offsets[row])
-        share[group] = lost / (high - low)
+                common.disclosed[group] = nodes
+        common.share[group] = _mean_loss(sets, rows, tree, space.shown)
+        common.shown[group] = nodes
         for index in range(nodes):
-            node = found[at + index]
-            state[node] = False
-            place = at + index  # found level by level, listed in order
-            while place > at and found[place - 1] > node:
-                found[place] = found[place - 1]
-                place -= 1
-            found[place] = node
-        shown[group] = nodes
+            space.shown[found[index]] = False
+        _sort(found, nodes)
 
 
 @kernel
-def _is_shown(path, code, depth, levels, state):
+def _count_at(sets, rows, path, depth, space):
+    """Count the rows that hold each node of a depth, by items that are not shown yet."""
+    offsets, items = sets.offsets, sets.items
+    count, stamp, shown = space.held, space.stamp, space.shown
+    for place in range(len(rows)):
+        row = rows[place]
+        for index in range(offsets[row], offsets[row + 1]):
+            code = np.int64(items[index])
+            node = np.int64(path[code, depth])
+            if stamp[node] != place and not _is_shown(path, code, depth, shown):
+                stamp[node] = place
+                count[node] += 1
+
+
+@kernel
+def _list_common(sets, rows, path, depth, space, found, nodes):
+    """List the nodes of a depth that all rows hold behind so many others; return how many there are now.
+
+    They are shown from then on, and the space is cleared.
+    """
+    offsets, items = sets.offsets, sets.items
+    count, stamp, shown = space.held, space.stamp, space.shown
+    before = nodes
+    for index in range(offsets[rows[0]], offsets[rows[0] + 1]):
+        node = np.int64(path[np.int64(items[index]), depth])
+        if count[node] == len(rows):
+            found[nodes] = node
+            nodes += 1
+            count[node] = -1
+    for index in range(before, nodes):
+        shown[found[index]] = True
+    for place in range(len(rows)):
+        row = rows[place]
+        for index in range(offsets[row], offsets[row + 1]):
+            node = np.int64(path[np.int64(items[index]), depth])
+            count[node] = 0
+            stamp[node] = -1
+    return nodes
+
+
+@kernel
+def _mean_loss(sets, rows, tree, shown):
+    """Return what the rows lose on average, where these nodes are shown."""
+    offsets, items, path = sets.offsets, sets.items, tree.path
+    lost = 0.0
+    for place in range(len(rows)):
+        first, last = offsets[rows[place]], offsets[rows[place] + 1]
+        own = 0.0
+        for index in range(first, last):
+            code = np.int64(items[index])
+            least = 1.0
+            for depth in range(path.shape[1] - 1, 0, -1):
+                node = np.int64(path[code, depth])
+                if shown[node]:
+                    least = tree.weight[node]
+                    break
+            own += least
+        if last > first:
+            lost += own / (last - first)
+    return lost / len(rows)
+
+
+@kernel
+def _sort(nodes, count):
+    """Put the first nodes of a list, which are few, into ascending order."""
+    for index in range(count):
+        node, place = nodes[index], index
+        while place > 0 and nodes[place - 1] > node:
+            nodes[place] = nodes[place - 1]
+            place -= 1
+        nodes[place] = node
+
+
+@kernel
+def _is_shown(path, code, depth, shown):
     """Say whether an item, or a node between it and a depth, is shown already."""
     found = False
-    for lower in range(depth + 1, levels):
-        found = found or state[np.int64(path[code, lower])]
+    for lower in range(depth + 1, path.shape[1]):
+        found = found or shown[np.int64(path[code, lower])]
     return found
 
 

@@ -443,12 +443,22 @@ def _with_run(start: Ints, codes: Ints, run: Ints) -> tuple[Ints, Ints]:
 
 def _in_common(column: ItemSets, partition: Partition, order: Callable[[], Ints], start: Ints) -> SetCover:
     """Find what all records of each class hold; ``order`` lists the rows class by class, which only trees need."""
-    from sudare.kernels.common_items import common_items, common_nodes, first_lengths, squeeze
+    from sudare.kernels.common_items import (
+        ClassRows,
+        FlatSets,
+        InCommon,
+        ItemTree,
+        common_items,
+        common_nodes,
+        first_lengths,
+        squeeze,
+    )
 
     classes = len(start) - 1
     sizes = np.diff(start)
     # one type where that costs little: each other one would be compiled anew
     items = column.items if len(column.items) > LARGE else column.items.astype(np.uint32, copy=False)
+    sets = FlatSets(column.offsets, items)
     lengths = np.full(classes, -1, np.int64)
     first_lengths(column.offsets, partition.classes, lengths)
     levels = 1 if column.taxonomy is None else column.taxonomy.path.shape[1] - 1
@@ -460,27 +470,25 @@ def _in_common(column: ItemSets, partition: Partition, order: Callable[[], Ints]
     bounds = np.searchsorted(start, start[-1] * np.arange(parts + 1) // parts)
     bounds[0], bounds[-1] = 0, classes
     if column.taxonomy is None:
-        shown, filled = disclosed, np.zeros(classes, np.int64)
+        common, filled = InCommon(begin, found, disclosed, share, disclosed), np.zeros(classes, np.int64)
 
         def find(low: int, high: int) -> None:
-            given = (column.offsets, items, partition.classes, low, high)
-            common_items(*given, begin, found, disclosed, filled, share)
+            common_items(sets, partition.classes, low, high, common, filled)
 
     else:
-        shown, rows = np.zeros(classes, np.int64), order()
-        path, weight = column.taxonomy.path, column.taxonomy.share
+        common, rows = InCommon(begin, found, np.zeros(classes, np.int64), share, disclosed), ClassRows(order(), start)
+        tree = ItemTree(column.taxonomy.path, column.taxonomy.share)
 
         def find(low: int, high: int) -> None:
-            given = (column.offsets, items, rows, start, low, high)
-            common_nodes(*given, path, weight, begin, found, shown, share, disclosed)
+            common_nodes(sets, rows, low, high, tree, common)
 
     with ThreadPoolExecutor(parts) as pool:
         list(pool.map(find, bounds[:-1].tolist(), bounds[1:].tolist()))
     if column.taxonomy is None:
         share = (filled - disclosed * share) / sizes  # share held the sums of 1 / items until here
-    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(shown)))
+    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(common.shown)))
     nodes = np.empty(int(ends[-1]), np.int64)
-    squeeze(begin, found, shown, ends, nodes)
+    squeeze(begin, found, common.shown, ends, nodes)
     return SetCover(column, ends, nodes, share, disclosed * sizes)
 
 

@@ -7,13 +7,32 @@ a record within its cluster. Children of all clusters are numbered through: thos
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.topdown.item_choices import EACH, FIXED, HIDDEN, in_units, mark
-from sudare.kernels.topdown.value_orders import NONE, ZERO, goes_left, kernel, order_values, sort_stable
+from sudare.kernels.topdown.item_choices import (
+    EACH,
+    FIXED,
+    HIDDEN,
+    in_units,
+    mark,
+)
+from sudare.kernels.topdown.value_counts import (
+    Listed,
+    is_dense,
+    list_noted,
+    list_range,
+    note_once,
+)
+from sudare.kernels.topdown.value_orders import (
+    NONE,
+    ZERO,
+    goes_left,
+    kernel,
+    order_values,
+)
 
 
 class Children(NamedTuple):
@@ -25,6 +44,37 @@ class Children(NamedTuple):
     left_out: NDArray[np.bool_]
 
 
+class Records(NamedTuple):
+    """What moves with records: their codes, what is carried beside these, their hidden items, and their children."""
+
+    rows: NDArray[Any]
+    extra: NDArray[np.uint32]
+    items: NDArray[Any]
+    part: NDArray[Any]
+
+
+class SetColumns(NamedTuple):
+    """The item-set columns: which cell of ``extra`` counts the items of each, and what showing a node loses."""
+
+    cells: NDArray[np.int64]
+    share: NDArray[np.float64]
+
+
+class Spare(NamedTuple):
+    """Working space for the largest cluster: places of its records, cells of them all, and hidden items."""
+
+    places: NDArray[np.uint32]
+    cells: NDArray[np.uint32]
+    items: NDArray[Any]
+
+
+class Lookup(NamedTuple):
+    """Working space: what a code is mapped to, -1 throughout, and when a node was met last, 0 before."""
+
+    node: NDArray[np.int64]
+    stamp: NDArray[np.int64]
+
+
 def children(counts: NDArray[np.int64]) -> Children:
     """Return room for so many children of each cluster."""
     begin = np.concatenate(([0], np.cumsum(counts)))
@@ -33,7 +83,7 @@ def children(counts: NDArray[np.int64]) -> Children:
 
 
 @kernel
-def send_by_item(clusters, which, chosen, out, result, part, family):
+def assign_by_item(clusters, which, chosen, out, result, part, family):
     """Turn the ranks that records chose into the numbers of their children."""
     begin, records, nodes = family.begin, family.records, family.node
     for turn in range(len(which)):
@@ -56,14 +106,14 @@ def send_by_item(clusters, which, chosen, out, result, part, family):
 
 
 @kernel
-def send_by_value(rows, amounts, clusters, which, chosen, by_code, axes, buffers, part, family):
-    """Send the records of clusters to the left (0) or right (1) side of a split of a single value."""
-    begin, records = family.begin, family.records
+def assign_by_value(atoms, clusters, which, chosen, by_code, axes, buffers, part, family):
+    """Say which records of clusters go to the left (0) or right (1) side of a split of a single value."""
+    rows, begin, records = atoms.codes, family.begin, family.records
     for turn in range(len(which)):
         cluster = which[turn]
         first, last = clusters[cluster, 0], clusters[cluster, 1]
         a = np.int64(chosen.attribute[cluster])
-        order_values(rows, amounts, first, last, a, by_code, axes, buffers, ZERO)
+        order_values(rows, atoms.amounts, first, last, a, by_code, axes, buffers, ZERO)
         lookup = buffers.lookup[axes.start[a] :]
         place, shape = np.int64(chosen.place[cluster]), np.int64(chosen.shape[cluster])
         base = begin[cluster]
@@ -95,133 +145,130 @@ def arrange(clusters, which, part, family, order):
 
 
 @kernel
-def tally_children(extra, column, clusters, which, family, order, count, listing):
+def tally_children(carried, clusters, which, family, order, counter):
     """Count the values of one carried column in the children of clusters, child after child.
 
-    Returns the number of different values per child and, with ``listing``, the values (ascending) and how many
-    records have them. ``count`` is working space with a cell per value, all zero before and after.
+    Returns the number of different values per child and, if they are listed, the values (ascending) and how many
+    records have them.
     """
-    begin, records = family.begin, family.records
-    total, room = ZERO, ZERO
+    begin, records, count = family.begin, family.records, counter.cells
+    total, room, longest = ZERO, ZERO, ZERO
     for turn in range(len(which)):
         total += begin[which[turn] + 1] - begin[which[turn]]
         room += clusters[which[turn], 1] - clusters[which[turn], 0]
+        for child in range(begin[which[turn]], begin[which[turn] + 1]):
+            longest = max(longest, records[child])
     distinct = np.zeros(total, np.int64)
-    codes = np.empty(room if listing else 1, np.int64)
-    counts = np.empty(room if listing else 1, np.int64)
-    keys = np.empty(1, np.int64)
-    places = np.empty(1, np.int64)
-    spare = np.empty(1, np.int64)
+    if not counter.listing:
+        room, longest = ZERO, ZERO
+    listed = Listed(np.empty(room, np.int64), np.empty(room, np.int64))
+    longest = min(longest, len(count))
+    keys, places, spare = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     at, line = ZERO, ZERO
     for turn in range(len(which)):
-        cluster = which[turn]
-        position = clusters[cluster, 0]
-        for child in range(begin[cluster], begin[cluster + 1]):
-            found = ZERO
-            low, high = np.int64(len(count)), NONE
-            for index in range(position, position + records[child]):
-                code = np.int64(extra[order[index], column])
-                if count[code] == 0:
-                    found += 1
-                    low, high = min(low, code), max(high, code)
-                count[code] += 1
-            distinct[line] = found
+        position = clusters[which[turn], 0]
+        for child in range(begin[which[turn]], begin[which[turn] + 1]):
+            rows = order[position : position + records[child]]
+            distinct[line], low, high = _count_rows(carried, rows, count)
             line += 1
-            if listing and high - low < 8 * records[child] + 64:
-                for code in range(low, high + 1):
-                    if count[code] > 0:
-                        codes[at], counts[at] = code, count[code]
-                        at += 1
-            elif listing:  # few of many values: sort those that occur; a negative count marks one that is listed
-                if len(keys) < found:
-                    keys = np.empty(2 * found, np.int64)
-                    places = np.empty(2 * found, np.int64)
-                    spare = np.empty(2 * found, np.int64)
-                listed = ZERO
-                for index in range(position, position + records[child]):
-                    code = np.int64(extra[order[index], column])
-                    if count[code] > 0:
-                        count[code] = -count[code]
-                        keys[listed], places[listed] = code, listed
-                        listed += 1
-                sort_stable(keys, places, spare, found)
-                for entry in range(found):
-                    code = keys[places[entry]]
-                    codes[at], counts[at] = code, -count[code]
-                    at += 1
-            for index in range(position, position + records[child]):
-                count[np.int64(extra[order[index], column])] = 0
+            if counter.listing and is_dense(low, high, records[child]):
+                at = list_range(count, low, high, listed, at)
+            elif counter.listing:
+                noted = ZERO
+                for index in range(len(rows)):
+                    noted = note_once(np.int64(carried[rows[index]]), count, keys, places, noted)
+                at = list_noted(noted, keys, places, spare, count, listed, at)
+            else:
+                for index in range(len(rows)):
+                    count[np.int64(carried[rows[index]])] = 0
             position += records[child]
-    return distinct, codes[:at], counts[:at]
+    return distinct, listed.codes[:at], listed.counts[:at]
 
 
 @kernel
-def scatter(rows, extra, items, clusters, way, part, cells, share, family, lines, places, spare, spare_items):
+def _count_rows(carried, rows, count):
+    """Count the values of some rows; return how many there are, the smallest and the largest."""
+    found = ZERO
+    low, high = np.int64(len(count)), NONE
+    for index in range(len(rows)):
+        code = np.int64(carried[rows[index]])
+        if count[code] == 0:
+            found += 1
+            low, high = min(low, code), max(high, code)
+        count[code] += 1
+    return found, low, high
+
+
+@kernel
+def scatter(table, sets, clusters, way, family, lines, spare):
     """Move the records of parted clusters, and their hidden items, so that each child is a run; stable.
 
-    ``cells`` are the columns of ``extra`` that count items, ``share[s, node]`` what a node of column s loses. The lines
-    of the children are written to ``lines``. ``places``, ``spare`` and ``spare_items`` have room for the largest.
+    The lines of the children are written to ``lines``.
     """
-    begin, records, nodes, left_out = family.begin, family.records, family.node, family.left_out
-    sets = len(cells)
-    at = np.zeros(1, np.int64)
+    begin = family.begin
+    most = ZERO
+    for cluster in range(len(clusters)):
+        most = max(most, begin[cluster + 1] - begin[cluster])
+    at, nothing = np.zeros(most, np.int64), np.full(most, -1, np.int64)
     for cluster in range(len(clusters)):
         if way[cluster] < 0:
             continue
-        base, count = begin[cluster], begin[cluster + 1] - begin[cluster]
-        if len(at) < count:
-            at = np.zeros(2 * count, np.int64)
-        first, last = clusters[cluster, 0], clusters[cluster, 1]
-        new_lines(clusters[cluster], FIXED + EACH * sets, records, left_out, lines, base, count)
-        disclosing = way[cluster] - 1  # the column whose items are disclosed, if it is one
-        for column in range(sets):
-            cell, place = cells[column], FIXED + EACH * column
-            for child in range(base, base + count):
-                inherit(
-                    clusters[cluster],
-                    place,
-                    nodes[child] if column == disclosing else NONE,
-                    share[column],
-                    lines[child],
-                )
-            if clusters[cluster, place + 1] == 0:
-                for child in range(count):
-                    lines[base + child, place] = clusters[cluster, place]
-                continue
-            for row in range(first, last):
-                child = base + np.int64(part[row])
-                hidden = np.int64(extra[row, cell] & np.uint32(0xFFFF))
-                lines[child, place + 1] += hidden - np.int64(column == disclosing and nodes[child] >= 0)
-            position = clusters[cluster, place]
+        line, base, count = clusters[cluster], begin[cluster], begin[cluster + 1] - begin[cluster]
+        new_lines(line, FIXED + EACH * len(sets.cells), family.records, family.left_out, lines, base, count)
+        own = lines[base : base + count]
+        for column in range(len(sets.cells)):
+            place = FIXED + EACH * column
+            # the nodes that children disclose of this column
+            nodes = family.node[base : base + count] if column == way[cluster] - 1 else nothing[:count]
             for child in range(count):
-                lines[base + child, place] = position
-                at[child] = position - clusters[cluster, place]
-                position += lines[base + child, place + 1]
-            read = clusters[cluster, place]
-            for row in range(first, last):
-                child = np.int64(part[row])
-                hidden = np.int64(extra[row, cell] & np.uint32(0xFFFF))
-                given = nodes[base + child] if column == disclosing else NONE
-                write = at[child]
-                for index in range(read, read + hidden):
-                    if np.int64(items[index]) != given:
-                        spare_items[write] = items[index]
-                        write += 1
-                at[child] = write
-                read += hidden
-                if given >= 0:
-                    extra[row, cell] -= np.uint32(1)
-            start = clusters[cluster, place]
-            for index in range(position - start):
-                items[start + index] = spare_items[index]
+                inherit(line, place, nodes[child], sets.share[column], own[child])
+            if line[place + 1] == 0:
+                own[:, place] = line[place]
+            else:
+                _scatter_items(table, line, sets.cells[column], place, nodes, own, at, spare.items)
+        first, last = line[0], line[1]
         for child in range(count):
-            at[child] = lines[base + child, 0] - first
+            at[child] = own[child, 0] - first
         for row in range(first, last):
-            child = np.int64(part[row])
-            places[row - first] = at[child]
+            child = np.int64(table.part[row])
+            spare.places[row - first] = at[child]
             at[child] += 1
-        _move(extra, places, spare, first, last)
-        _move(rows, places, spare, first, last)
+        _move(table.extra, spare.places, spare.cells, first, last)
+        _move(table.rows, spare.places, spare.cells, first, last)
+
+
+@kernel
+def _scatter_items(table, line, cell, place, nodes, own, at, spare):
+    """Move the hidden items of one column of a cluster, without the nodes that its children disclose (-1: none).
+
+    ``own`` are the lines of the children, where those of the column begin at ``place``.
+    """
+    extra, items, part = table.extra, table.items, table.part
+    for row in range(line[0], line[1]):
+        child = np.int64(part[row])
+        hidden = np.int64(extra[row, cell] & np.uint32(0xFFFF))
+        own[child, place + 1] += hidden - np.int64(nodes[child] >= 0)
+    start = line[place]
+    position = start
+    for child in range(len(own)):
+        own[child, place] = position
+        at[child] = position - start
+        position += own[child, place + 1]
+    read = start
+    for row in range(line[0], line[1]):
+        child = np.int64(part[row])
+        hidden = np.int64(extra[row, cell] & np.uint32(0xFFFF))
+        given, write = nodes[child], at[child]
+        for index in range(read, read + hidden):
+            if np.int64(items[index]) != given:
+                spare[write] = items[index]
+                write += 1
+        at[child] = write
+        read += hidden
+        if given >= 0:
+            extra[row, cell] -= np.uint32(1)
+    for index in range(position - start):
+        items[start + index] = spare[index]
 
 
 @kernel
@@ -278,26 +325,29 @@ def new_lines(cluster, tail, records, left_out, lines, base, count):
 
 
 @kernel
-def fill_hidden(offsets, given, bounds, begin, codes, nodes, lookup, stamp, extra, cell, items, at, runs):
+def fill_hidden(offsets, given, bounds, maps, hidden, at, runs, lookup):
     """List the hidden items of records that are in several clusters, those of cluster c from row ``bounds[c]`` on.
 
-    An item of cluster c whose code is at i of ``codes[begin[c] : begin[c + 1]]`` is hidden as ``nodes[i]``, each node
-    once per record; all others are not. They go to ``items``, from ``at`` on; ``extra`` gets the numbers of records,
-    ``runs[c]`` where those of a cluster begin and how many there are. ``lookup`` is -1 throughout, ``stamp`` 0 before.
+    Record r holds ``given[offsets[r]:offsets[r + 1]]``. Items that the maps have are hidden as the nodes there, each
+    node once per record; all others are not. They go to ``hidden.items``, from ``at`` on, with the numbers of records;
+    ``runs[c]`` becomes where those of a cluster begin and how many there are.
     """
+    items, extra, cell = hidden.items, hidden.extra, hidden.cell
+    begin, code, number = maps.begin, maps.code, maps.number
+    node_of, stamp = lookup.node, lookup.stamp
     for cluster in range(len(bounds) - 1):
         runs[cluster, 0] = at
         for index in range(begin[cluster], begin[cluster + 1]):
-            lookup[codes[index]] = nodes[index]
+            node_of[code[index]] = number[index]
         for row in range(bounds[cluster], bounds[cluster + 1]):
             mine = at
             for index in range(offsets[row], offsets[row + 1]):
-                node = lookup[np.int64(given[index])]
+                node = node_of[np.int64(given[index])]
                 if node >= 0 and stamp[node] != row + 1:
                     stamp[node] = row + 1
                     items[at] = node
                     at += 1
             extra[row, cell] = np.uint32(offsets[row + 1] - offsets[row]) << np.uint32(HIDDEN) | np.uint32(at - mine)
         for index in range(begin[cluster], begin[cluster + 1]):
-            lookup[codes[index]] = -1
+            node_of[code[index]] = -1
         runs[cluster, 1] = at - runs[cluster, 0]

@@ -13,7 +13,7 @@ What is summed over records is summed in whole units, which floats hold exactly:
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,46 @@ REST = -1
 """The part of the records that disclose nothing."""
 NO, WHOLE, KEPT, LEFT_OUT, JOINED = 0, 1, 2, 3, 4
 """What becomes of the remainder: no split at all; there is none; a cluster of its own; left out; another part joins."""
+
+
+class Hidden(NamedTuple):
+    """The hidden items of item-set column ``column``; how many each record hides stands in ``extra[:, cell]``."""
+
+    items: NDArray[Any]
+    extra: NDArray[np.uint32]
+    cell: int
+    column: int
+
+
+class ItemMaps(NamedTuple):
+    """What the items of each cluster are mapped to: those of cluster c, and their numbers, begin at ``begin[c]``."""
+
+    begin: NDArray[np.int64]
+    code: NDArray[Any]
+    number: NDArray[Any]
+
+
+class Ranking(NamedTuple):
+    """Which items are ranked: those that max(beta * records, least) records hold.
+
+    With ``alone`` only one item of each cluster is chosen: the best-ranked one that leaves ``least`` records, none, or
+    few enough to be left out.
+    """
+
+    least: int
+    beta: float
+    alone: bool
+
+
+class Rules(NamedTuple):
+    """What decides about a remainder: how many records a child has at least, and whether a part may join it.
+
+    ``weight`` is that of the column.
+    """
+
+    least: int
+    join: bool
+    weight: float
 
 
 class Forest(NamedTuple):
@@ -119,34 +159,37 @@ def in_units(share):
 
 
 @kernel
-def _count(items, extra, cell, first, last, at, count, touched):
+def _count(hidden, first, last, at, count, touched):
     """Count the records that hold each node; return how many nodes there are."""
+    items, extra, cell = hidden.items, hidden.extra, hidden.cell
     found = ZERO
     for row in range(first, last):
-        hidden = np.int64(extra[row, cell] & np.uint32(0xFFFF))
-        for index in range(at, at + hidden):
+        many = np.int64(extra[row, cell] & np.uint32(0xFFFF))
+        for index in range(at, at + many):
             node = np.int64(items[index])
             if count[node] == 0:
                 touched[found] = node
                 found += 1
             count[node] += 1
-        at += hidden
+        at += many
     return found
 
 
 @kernel
-def _sweep(items, extra, cell, first, last, begin, least, lift, parent, marks, count, stamp):
+def _sweep(hidden, first, last, begin, least, marks, forest, space):
     """Take out nodes that all records hold, and those that too few do; return how many hidden ones are left.
 
-    With ``lift`` too rare nodes are replaced by their parents, each once per record, unless those are disclosed.
+    With ``space.lift`` too rare nodes are replaced by their parents, each once per record, unless those are disclosed.
     """
+    items, extra, cell = hidden.items, hidden.extra, hidden.cell
+    parent, count, stamp, lift = forest.parent, space.held, space.stamp, space.lift[0]
     total = last - first
     read, write = begin, begin
     for row in range(first, last):
         cellful = extra[row, cell]
-        hidden = np.int64(cellful & np.uint32(0xFFFF))
+        many = np.int64(cellful & np.uint32(0xFFFF))
         mine = write
-        for index in range(read, read + hidden):
+        for index in range(read, read + many):
             node = np.int64(items[index])
             held = count[node]
             if held == total:
@@ -163,28 +206,27 @@ def _sweep(items, extra, cell, first, last, begin, least, lift, parent, marks, c
                 stamp[node] = row + 1
             items[write] = node
             write += 1
-        read += hidden
+        read += many
         extra[row, cell] = (cellful & np.uint32(0xFFFF0000)) | np.uint32(write - mine)
     return write - begin
 
 
 @kernel
-def settle(items, extra, cell, clusters, cluster, column, least, forest, space):
+def settle(hidden, clusters, cluster, least, forest, space):
     """Disclose what all records of one cluster hold, and give up what too few of them hold.
 
     What is given up is replaced by its parent, where there is one that can be shown, and counted again. Returns how
     many nodes are left; they are listed in ``space.touched``, and ``space.held`` says how many records hold each.
     """
-    parent, share = forest.parent, forest.share
-    count, touched, stamp = space.held, space.touched, space.stamp
-    lift = space.lift[0]
-    first, last = clusters[cluster, 0], clusters[cluster, 1]
-    place = FIXED + EACH * column
-    begin = clusters[cluster, place]
-    if clusters[cluster, place + 1] == 0:
+    share, count, touched = forest.share, space.held, space.touched
+    line = clusters[cluster]
+    first, last = line[0], line[1]
+    place = FIXED + EACH * hidden.column
+    begin = line[place]
+    if line[place + 1] == 0:
         return ZERO
     while True:
-        found = _count(items, extra, cell, first, last, begin, count, touched)
+        found = _count(hidden, first, last, begin, count, touched)
         rare = shared = given = ZERO
         for index in range(found):
             node = touched[index]
@@ -192,54 +234,63 @@ def settle(items, extra, cell, clusters, cluster, column, least, forest, space):
                 shared += 1
                 given += in_units(share[node])
                 if share[node] > 0.0:
-                    clusters[cluster, place + 3] |= mark(node)
+                    line[place + 3] |= mark(node)
             elif count[node] < least:
                 rare += 1
         if rare + shared == 0:
             return found
-        marks = clusters[cluster, place + 3]
-        clusters[cluster, place + 1] = _sweep(
-            items, extra, cell, first, last, begin, least, lift, parent, marks, count, stamp
-        )
-        clusters[cluster, place + 2] += given
-        again = lift and rare > 0
-        kept = ZERO
-        for index in range(found):
-            node = touched[index]
-            if lift:
-                stamp[node] = 0
-                if parent[node] >= 0:
-                    stamp[parent[node]] = 0
-            if again or count[node] < least or count[node] == last - first:
-                count[node] = 0
-            else:
-                touched[kept] = node
-                kept += 1
+        line[place + 1] = _sweep(hidden, first, last, begin, least, line[place + 3], forest, space)
+        line[place + 2] += given
+        again = space.lift[0] and rare > 0
+        kept = _forget(found, last - first, least, again, forest.parent, space)
         if not again:
             return kept
 
 
 @kernel
-def lift_all(items, extra, cell, clusters, column, forest, space):
+def _forget(found, total, least, everything, parent, space):
+    """Clear the counts of nodes that are hidden no longer, or of all, and list the others; return how many these are.
+
+    ``found`` nodes are listed before, of a cluster of ``total`` records.
+    """
+    count, touched, stamp, lift = space.held, space.touched, space.stamp, space.lift[0]
+    kept = ZERO
+    for index in range(found):
+        node = touched[index]
+        if lift:
+            stamp[node] = 0
+            if parent[node] >= 0:
+                stamp[parent[node]] = 0
+        if everything or count[node] < least or count[node] == total:
+            count[node] = 0
+        else:
+            touched[kept] = node
+            kept += 1
+    return kept
+
+
+@kernel
+def lift_all(hidden, clusters, forest, space):
     """Replace every hidden node of the clusters by its parent, unless that is disclosed; return which have any left."""
+    items, extra, cell = hidden.items, hidden.extra, hidden.cell
     parent, stamp = forest.parent, space.stamp
     left = np.zeros(len(clusters), np.bool_)
     for cluster in range(len(clusters)):
-        place = FIXED + EACH * column
+        place = FIXED + EACH * hidden.column
         first, last, begin = clusters[cluster, 0], clusters[cluster, 1], clusters[cluster, place]
         read, write = begin, begin
         marks = clusters[cluster, place + 3]
         for row in range(first, last):
             cellful = extra[row, cell]
-            hidden = np.int64(cellful & np.uint32(0xFFFF))
+            many = np.int64(cellful & np.uint32(0xFFFF))
             mine = write
-            for index in range(read, read + hidden):
+            for index in range(read, read + many):
                 node = parent[np.int64(items[index])]
                 if node >= 0 and stamp[node] != row + 1 and marks & mark(node) == 0:
                     stamp[node] = row + 1
                     items[write] = node
                     write += 1
-            read += hidden
+            read += many
             extra[row, cell] = (cellful & np.uint32(0xFFFF0000)) | np.uint32(write - mine)
         for index in range(begin, write):
             stamp[np.int64(items[index])] = 0
@@ -249,14 +300,14 @@ def lift_all(items, extra, cell, clusters, column, forest, space):
 
 
 @kernel
-def rank_items(found, total, budget, least, beta, alone, space):
+def rank_items(found, total, budget, ranking, space):
     """Rank the items that ``space.touched`` lists by the records that hold them; return how many are ranked.
 
-    See :func:`rank_and_choose`; :func:`ranked_item` tells which they are.
+    :func:`ranked_item` says which they are.
     """
     count, touched = space.held, space.touched
-    keys, order = space.keys, space.order
-    theta = max(beta * total - SLACK * total, float(least))
+    keys, order, least = space.keys, space.order, ranking.least
+    theta = max(ranking.beta * total - SLACK * total, float(least))
     ranked = ZERO
     for index in range(found):
         held = count[touched[index]]
@@ -266,7 +317,7 @@ def rank_items(found, total, budget, least, beta, alone, space):
             order[ranked] = ranked
             ranked += 1
     sort_stable(keys, order, space.spare, ranked)
-    if not alone:
+    if not ranking.alone:
         return ranked
     for index in range(ranked):
         without = keys[order[index]] // (len(count) + 1)
@@ -283,26 +334,22 @@ def ranked_item(index, space):
 
 
 @kernel
-def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, forest, space, chosen, out, result):
+def rank_and_choose(hidden, clusters, ranking, forest, space, chosen, out, result):
     """Tidy each cluster, rank its hidden items, and let each record choose the best-ranked one it holds.
 
-    Items of fewer than max(beta * records, least) records are not ranked. With ``alone`` only one item of each
-    cluster is chosen: the best-ranked one that leaves ``least`` records, none, or few enough to be left out.
     ``chosen[row]`` becomes the rank, or the number of ranks for a record without any. Returns nothing; the ranked
     items are listed in ``out``, cluster after cluster, up to ``result.ends``.
     """
     count, rank, touched = space.held, space.rank, space.touched
+    place = FIXED + EACH * hidden.column
     at = ZERO
     for cluster in range(len(clusters)):
         first, last, budget = clusters[cluster, 0], clusters[cluster, 1], clusters[cluster, 2]
-        place = FIXED + EACH * column
-        begin = clusters[cluster, place]
-        total = last - first
         result.ends[cluster] = at
-        if total < least or clusters[cluster, place + 1] == 0:
+        if last - first < ranking.least or clusters[cluster, place + 1] == 0:
             continue
-        found = settle(items, extra, cell, clusters, cluster, column, least, forest, space)
-        ranked = rank_items(found, total, budget, least, beta, alone, space)
+        found = settle(hidden, clusters, cluster, ranking.least, forest, space)
+        ranked = rank_items(found, last - first, budget, ranking, space)
         for index in range(found):
             rank[touched[index]] = ranked
             count[touched[index]] = 0
@@ -312,20 +359,8 @@ def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, fo
             out.node[at + index] = node
             out.records[at + index] = 0
             out.gain[at + index] = 0.0
-        read = begin
         if ranked > 0:
-            for row in range(first, last):
-                cellful = extra[row, cell]
-                hidden = np.int64(cellful & np.uint32(0xFFFF))
-                had = np.int64(cellful >> np.uint32(HIDDEN))
-                best = ranked
-                for index in range(read, read + hidden):
-                    best = min(best, rank[np.int64(items[index])])
-                read += hidden
-                chosen[row] = best
-                if best < ranked:
-                    out.records[at + best] += 1
-                    out.gain[at + best] += np.float64(PORTION // had)
+            _choose(hidden, clusters[cluster], ranked, rank, chosen, out, at)
         for index in range(ranked):
             out.gain[at + index] /= PORTION
         at += ranked
@@ -333,7 +368,27 @@ def rank_and_choose(items, extra, cell, clusters, column, least, beta, alone, fo
 
 
 @kernel
-def resolve(clusters, which, least, join, weight, share, lost, out, valid, result):
+def _choose(hidden, line, ranked, rank, chosen, out, at):
+    """Let each record of a cluster choose the best-ranked item it holds, and add it up in ``out``, from ``at`` on."""
+    items, extra, cell = hidden.items, hidden.extra, hidden.cell
+    records, gain = out.records, out.gain
+    read = line[FIXED + EACH * hidden.column]
+    for row in range(line[0], line[1]):
+        cellful = extra[row, cell]
+        many = np.int64(cellful & np.uint32(0xFFFF))
+        had = np.int64(cellful >> np.uint32(HIDDEN))
+        best = ranked
+        for index in range(read, read + many):
+            best = min(best, rank[np.int64(items[index])])
+        read += many
+        chosen[row] = best
+        if best < ranked:
+            records[at + best] += 1
+            gain[at + best] += np.float64(PORTION // had)
+
+
+@kernel
+def resolve(clusters, which, rules, share, lost, out, valid, result):
     """Decide what becomes of the remainder of some clusters, and what that gains.
 
     ``valid`` says which parts may be clusters of their own. ``lost`` is what a record left out loses by it, per
@@ -344,52 +399,74 @@ def resolve(clusters, which, least, join, weight, share, lost, out, valid, resul
         begin = result.ends[cluster - 1] if cluster > 0 else ZERO
         end = result.ends[cluster]
         total, budget = clusters[cluster, 1] - clusters[cluster, 0], clusters[cluster, 2]
-        inside, parts_left = ZERO, ZERO
-        gain = 0.0
-        cheapest = np.int64(-1)
-        for index in range(begin, end):
-            out.child[index] = REST
-            if valid[index] and out.records[index] >= least:
-                out.child[index] = parts_left
-                inside += out.records[index]
-                worth = out.gain[index] * (1.0 - share[out.node[index]])
-                gain += worth
-                parts_left += 1
-                if cheapest < 0 or worth <= out.gain[cheapest] * (1.0 - share[out.node[cheapest]]):
-                    cheapest = index
+        children, inside, gain, cheapest = _number_parts(begin, end, rules.least, share, out, valid)
         rest = total - inside
-        gain *= weight
-        fate = NO
-        if parts_left > 0:
-            if rest == 0:
-                fate = WHOLE
-            elif rest >= least:
-                fate = KEPT
-            else:
-                cost = rest * lost[cluster]
-                if rest <= budget and gain > cost:
-                    fate = LEFT_OUT
-                    gain -= cost
-                elif join and parts_left > 1:
-                    fate = JOINED
-                    gain -= weight * out.gain[cheapest] * (1.0 - share[out.node[cheapest]])
-                    gone = out.child[cheapest]
-                    out.child[cheapest] = REST
-                    rest += out.records[cheapest]
-                    parts_left -= 1
-                    for index in range(begin, end):
-                        if out.child[index] > gone:
-                            out.child[index] -= 1
-        bits = 0.0
-        for index in range(begin, end):
-            if out.child[index] >= 0 and fate != NO:
-                bits += out.records[index] * np.log2(total / out.records[index])
-        if fate in (KEPT, JOINED):
-            bits += rest * np.log2(total / rest)
+        gain *= rules.weight
+        cost = rest * lost[cluster]
+        fate = _fate(rest, children, rest <= budget and gain > cost, rules)
+        if fate == LEFT_OUT:
+            gain -= cost
+        elif fate == JOINED:
+            gain -= rules.weight * out.gain[cheapest] * (1.0 - share[out.node[cheapest]])
+            rest += out.records[cheapest]
+            children -= 1
+            _take_back(begin, end, cheapest, out)
         result.gain[cluster] = gain
-        result.bits[cluster] = bits
+        result.bits[cluster] = 0.0 if fate == NO else _bits(begin, end, total, rest if fate != LEFT_OUT else ZERO, out)
         result.fate[cluster] = fate
-        result.children[cluster] = 0 if fate == NO else parts_left + np.int64(fate != WHOLE)
+        result.children[cluster] = 0 if fate == NO else children + np.int64(fate != WHOLE)
+
+
+@kernel
+def _number_parts(begin, end, least, share, out, valid):
+    """Number the parts that can be children; return how many, their records, what they gain, and which gains least."""
+    children, inside, gain = ZERO, ZERO, 0.0
+    cheapest, lowest = np.int64(-1), 0.0
+    for index in range(begin, end):
+        out.child[index] = REST
+        if valid[index] and out.records[index] >= least:
+            out.child[index] = children
+            inside += out.records[index]
+            worth = out.gain[index] * (1.0 - share[out.node[index]])
+            gain += worth
+            children += 1
+            if cheapest < 0 or worth <= lowest:
+                cheapest, lowest = index, worth
+    return children, inside, gain, cheapest
+
+
+@kernel
+def _fate(rest, children, may_leave_out, rules):
+    """Return what becomes of a remainder of so many records, beside so many children."""
+    if children == 0:
+        return NO
+    if rest == 0:
+        return WHOLE
+    if rest >= rules.least:
+        return KEPT
+    if may_leave_out:
+        return LEFT_OUT
+    return JOINED if rules.join and children > 1 else NO
+
+
+@kernel
+def _take_back(begin, end, part, out):
+    """Let a part be no child; those behind it move up."""
+    gone = out.child[part]
+    out.child[part] = REST
+    for index in range(begin, end):
+        if out.child[index] > gone:
+            out.child[index] -= 1
+
+
+@kernel
+def _bits(begin, end, total, rest, out):
+    """Return how many bits the records of a cluster gain by their children, of which the last may be a remainder."""
+    bits = 0.0
+    for index in range(begin, end):
+        if out.child[index] >= 0:
+            bits += out.records[index] * np.log2(total / out.records[index])
+    return bits + rest * np.log2(total / rest) if rest > 0 else bits
 
 
 @kernel
@@ -416,7 +493,7 @@ def hidden_share(extra, cell, clusters, column):
 def exclude(which, out, result, begin, holds, tries, valid):
     """Mark parts of some clusters that may not be children: those that failed, or else those that gain least.
 
-    ``holds`` tells it of the children, those of cluster c from ``begin[c]``. Where no disclosing child failed it was
+    ``holds`` says it of the children, those of cluster c from ``begin[c]``. Where no disclosing child failed it was
     the remainder, and twice as many parts as the last time (``tries``) go to it.
     """
     for turn in range(len(which)):

@@ -4,8 +4,6 @@ Rows are sent down a *tree* of *forks* that were decided before, and what they a
 counts, smallest and largest codes, bits. Summaries of shards are merged by sums, minima, maxima and ors, and scored as
 :mod:`sudare.kernels.topdown.splits` scores what it counted itself.
 
-Here ``rows`` and ``items`` are 32-bit codes; record r holds ``items[offsets[s, r]:offsets[s, r + 1]]`` of item-set
-column s. ``order`` lists the rows cluster by cluster, those of cluster c from ``first[c]`` to ``last[c]``.
 """
 
 from __future__ import annotations
@@ -16,7 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.kernels.topdown.item_choices import PORTION, portions_hidden
-from sudare.kernels.topdown.splits import LEAST_LOSS, cover_places, keep_best, lay_out, score_places, too_small
+from sudare.kernels.topdown.splits import (
+    LEAST_LOSS,
+    Ends,
+    count_lines,
+    cover_places,
+    has_rare,
+    keep_best,
+    lay_out,
+    part_rare,
+    score_least_loss,
+    score_widest,
+    too_small,
+)
 from sudare.kernels.topdown.value_orders import (
     BINS,
     NONE,
@@ -33,6 +43,48 @@ from sudare.kernels.topdown.value_orders import (
 
 NOWHERE = 2147483647
 """What ``lookup`` says of a code that is in no map."""
+
+
+class Shard(NamedTuple):
+    """Some rows of a table, in 32-bit codes: record r holds ``items[offsets[s, r]:offsets[s, r + 1]]`` of item set s.
+
+    ``lookup`` is working space with a cell per code, NOWHERE throughout between uses.
+    """
+
+    rows: NDArray[np.uint32]
+    items: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+    lookup: NDArray[np.int32]
+
+
+class Ranges(NamedTuple):
+    """The rows of a shard cluster by cluster: ``order`` lists those of cluster c from ``first[c]`` to ``last[c]``."""
+
+    order: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+
+class Counts(NamedTuple):
+    """How often codes occur in clusters, and the ends of the codes.
+
+    ``keys`` are cluster * codes + code, with the codes of all attributes numbered through as in the axes. A number with
+    more than BINS different values is not counted: ``many`` says so.
+    """
+
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    many: NDArray[np.bool_]
+
+
+class Chosen(NamedTuple):
+    """How many records choose each rank, what that gains, and what the records of each cluster hide; whole units."""
+
+    records: NDArray[np.int64]
+    gain: NDArray[np.int64]
+    hidden: NDArray[np.int64]
 
 
 class Forks(NamedTuple):
@@ -85,9 +137,19 @@ class Covered(NamedTuple):
     bits: NDArray[np.uint64]
 
 
+class Summary(NamedTuple):
+    """What shards told of clusters, all together; ``table`` has the records at places of pairs that are not in bins."""
+
+    orders: Orders
+    table: NDArray[np.int64]
+    ends: Ends
+    covered: Covered
+
+
 @kernel
-def _send(rows, items, offsets, forks, fork, lookup, order, first, last, side):
+def _find_children(shard, forks, fork, order, first, last, side):
     """Say to which child of a fork the rows that ``order`` lists from first to last go."""
+    rows, items, offsets, lookup = shard.rows, shard.items, shard.offsets, shard.lookup
     column, place = forks.column[fork], forks.place[fork]
     if column >= 0 and forks.map[fork] < 0:
         for index in range(first, last):
@@ -116,13 +178,13 @@ def _send(rows, items, offsets, forks, fork, lookup, order, first, last, side):
 
 
 @kernel
-def route(rows, items, offsets, forks, child, lookup, order, first, last):
+def route(shard, forks, child, nodes):
     """Send the rows down a tree: the children of node n are nodes from ``child[n]`` on, which is -1 for a leaf.
 
-    The forks are those of the nodes that are no leaves, in their order.
-    ``order`` has all rows before, and lists them leaf by leaf after; ``first`` and ``last`` become where the rows of
-    each node are. Parents come before their children.
+    The forks are those of the nodes that are no leaves, in their order. ``nodes.order`` has all rows before, and lists
+    them leaf by leaf after; ``nodes`` then says where the rows of each node are. Parents come before their children.
     """
+    order, first, last = nodes.order, nodes.first, nodes.last
     side = np.empty(len(order), np.int32)
     spare = np.empty(len(order), np.int64)
     fork = ZERO
@@ -135,7 +197,7 @@ def route(rows, items, offsets, forks, child, lookup, order, first, last):
         for index in range(base, base + count):
             last[index] = 0
         if high > low:
-            _send(rows, items, offsets, forks, fork, lookup, order, low, high, side)
+            _find_children(shard, forks, fork, order, low, high, side)
         fork += 1
         for index in range(low, high):
             last[base + side[index]] += 1
@@ -153,12 +215,9 @@ def route(rows, items, offsets, forks, child, lookup, order, first, last):
 
 
 @kernel
-def count_values(rows, first, last, axes, buffers, keys, counts, low, high, many):
-    """Count the codes of each attribute in each cluster; return how many counts there are.
-
-    ``keys`` are cluster * codes + code, with the codes of all attributes numbered through as in ``axes``. A number with
-    more than BINS different values is not counted: ``many`` says so. ``low`` and ``high`` are the ends of the codes.
-    """
+def count_values(rows, first, last, axes, buffers, out):
+    """Count the codes of each attribute in each cluster; return how many counts there are."""
+    keys, counts, low, high, many = out.keys, out.counts, out.low, out.high, out.many
     stamp, amount = buffers.stamp, buffers.amount
     codes = axes.start[-1]
     at = ZERO
@@ -191,11 +250,12 @@ def count_values(rows, first, last, axes, buffers, keys, counts, low, high, many
 
 
 @kernel
-def order_counts(begin, code, count, by_code, axes, buffers, places, place_of, table):
-    """Put the values of pairs of cluster and attribute in order; ``code`` is ascending in each (see :class:`Orders`).
+def order_counts(orders, count, by_code, axes, buffers, table):
+    """Put the values of pairs of cluster and attribute in order; their codes are ascending, and occur so often.
 
     ``table[begin[p] + place]`` becomes the number of records at a place. Pairs without codes are left alone.
     """
+    begin, code, places, place_of = orders.begin, orders.code, orders.places, orders.place_of
     attributes = len(axes.kind)
     for pair in range(len(begin) - 1):
         a, first = pair % attributes, begin[pair]
@@ -217,18 +277,21 @@ def order_counts(begin, code, count, by_code, axes, buffers, places, place_of, t
 
 
 @kernel
-def cover(rows, first, last, orders, axes, buffers, with_extents, covered):
-    """Find what the places of clusters cover, and count the records in bins."""
+def cover(rows, first, last, orders, axes, lookup, at_place, covered):
+    """Count the records in bins, and find what the places of clusters cover, unless ``covered`` has no room for it.
+
+    ``lookup`` and ``at_place`` are buffers.
+    """
     attributes = len(axes.kind)
-    start, lookup = axes.start, buffers.lookup
+    start, with_extents = axes.start, len(covered.low) > 0
     for cluster in range(len(first)):
         places = orders.places[cluster * attributes : (cluster + 1) * attributes]
-        span, offset, active = lay_out(places, axes.kind)
-        base, total = covered.begin[cluster], ZERO
+        layout = lay_out(places, places, axes.kind)  # which category is rare makes no difference here
+        words, offset, active = layout.words, layout.offset, layout.active
+        base = covered.begin[cluster]
         for index in range(len(active)):
             a = active[index]
             pair = cluster * attributes + a
-            total += places[a]
             for entry in range(orders.begin[pair], orders.begin[pair + 1]):
                 lookup[start[a] + orders.code[entry]] = orders.place_of[entry]
             if orders.shift[pair] >= 0:
@@ -239,14 +302,16 @@ def cover(rows, first, last, orders, axes, buffers, with_extents, covered):
                     covered.inside[base + offset[a] + ((code - low) >> shift)] += 1
         if not with_extents:
             continue
-        cover_places(rows, first[cluster], last[cluster], axes, buffers, active, span, offset, total)
-        here = buffers.at_place
-        for line in range(total):
+        cover_places(rows, first[cluster], last[cluster], axes, lookup, at_place, layout)
+        for line in range(count_lines(layout)):
             for index in range(len(active)):
                 a = active[index]
-                covered.low[base + line, a], covered.high[base + line, a] = here.low[line, a], here.high[line, a]
-                for word in range(a * WORDS, a * WORDS + span[a]):
-                    covered.bits[base + line, word] = here.bits[line, word]
+                covered.low[base + line, a], covered.high[base + line, a] = (
+                    at_place.low[line, a],
+                    at_place.high[line, a],
+                )
+                for word in range(a * WORDS, a * WORDS + words[a]):
+                    covered.bits[base + line, word] = at_place.bits[line, word]
 
 
 @kernel
@@ -260,68 +325,90 @@ def find_rare_place(orders, pair, other):
 
 
 @kernel
-def score_covered(
-    clusters, where, orders, table, low, high, covered, least, mode, axes, buffers, room, every, best, before
-):
+def score_covered(clusters, where, summary, search, axes, buffers, covers, found):
     """Score the splits of clusters from what shards told of them; see
     :func:`sudare.kernels.topdown.splits.score_splits`.
 
-    That of cluster c stands at ``where[c]``. ``table`` has the records at places of pairs that are not in bins. Of
-    those that are, only bins that are not empty are places. ``low`` and ``high`` are the ends of what each cluster
-    covers of each attribute.
+    That of cluster c stands at ``where[c]``.
     """
-    attributes = len(axes.kind)
+    room, best, before = found.room, found.best, found.before
     ends = np.empty(len(clusters), np.int64)
-    places = np.empty(attributes, np.int64)
-    rare = np.empty(attributes, np.int64)
     at = ZERO
     for cluster in range(len(clusters)):
-        spot = where[cluster]
-        before[cluster] = 0.0
-        found = ZERO
-        if not too_small(clusters[cluster], least):
-            raw = orders.places[spot * attributes : (spot + 1) * attributes]
-            _, raw_offset, _ = lay_out(raw, axes.kind)
-            base = covered.begin[spot]
-            for a in range(attributes):
-                rare[a] = find_rare_place(orders, spot * attributes + a, axes.other[a])
-                places[a] = raw[a]
-                if orders.shift[spot * attributes + a] >= 0:
-                    places[a] = 0
-                    for place in range(raw[a]):
-                        places[a] += np.int64(covered.inside[base + raw_offset[a] + place] > 0)
-            span, offset, active = lay_out(places, axes.kind)
-            for index in range(len(active)):
-                a = active[index]
-                pair = spot * attributes + a
-                in_bins = orders.shift[pair] >= 0
-                to = offset[a]
-                for place in range(raw[a]):
-                    line = base + raw_offset[a] + place
-                    amount = covered.inside[line] if in_bins else table[orders.begin[pair] + place]
-                    if amount == 0:
-                        continue
-                    buffers.table[to] = amount
-                    if mode == LEAST_LOSS:
-                        for other in range(len(active)):
-                            b = active[other]
-                            buffers.at_place.low[to, b] = covered.low[line, b]
-                            buffers.at_place.high[to, b] = covered.high[line, b]
-                            for word in range(b * WORDS, b * WORDS + span[b]):
-                                buffers.at_place.bits[to, word] = covered.bits[line, word]
-                    to += 1
-            if len(active) > 0:
-                found = score_places(
-                    clusters[cluster], least, mode, NONE, axes, buffers, places, span, rare, offset, active,
-                    low[spot], high[spot], room, at, before[cluster : cluster + 1],
-                )  # fmt: skip
-        if every:
-            at += found
+        count, before[cluster] = _score_one(
+            clusters[cluster], where[cluster], summary, search, axes, buffers, covers, room, at
+        )
+        if search.every:
+            at += count
             ends[cluster] = at
-            continue
-        keep_best(room, found, best, cluster)
-        ends[cluster] = cluster + 1
+        else:
+            keep_best(room, count, best, cluster)
+            ends[cluster] = cluster + 1
     return ends
+
+
+@kernel
+def _score_one(cluster, spot, summary, search, axes, buffers, covers, room, at):
+    """List the splits of one cluster from ``at`` on; return how many there are, and its loss before any split."""
+    if too_small(cluster, search.least):
+        return ZERO, 0.0
+    layout = _fill_places(spot, summary, search.mode == LEAST_LOSS, axes, buffers.table, covers.at_place)
+    if len(layout.active) == 0:
+        return ZERO, 0.0
+    parted, before = ZERO, 0.0
+    if has_rare(layout):
+        parted = part_rare(cluster[3], search, axes, buffers.table, layout, room, at)
+    if search.mode == LEAST_LOSS:
+        found, before = score_least_loss(cluster, search, axes, buffers.table, covers, layout, room, at + parted)
+    else:
+        ends = Ends(summary.ends.low[spot], summary.ends.high[spot])
+        found = score_widest(cluster[3], search, axes, buffers, layout, ends, room, at + parted)
+    return parted + found, before
+
+
+@kernel
+def _fill_places(spot, summary, with_extents, axes, amounts, at_place):
+    """Fill in the records at the places of a cluster, and what they cover; return how the places are laid out.
+
+    Of attributes in bins, only bins that are not empty are places.
+    """
+    orders, table, covered = summary.orders, summary.table, summary.covered
+    attributes = len(axes.kind)
+    raw = orders.places[spot * attributes : (spot + 1) * attributes]
+    lines = lay_out(raw, raw, axes.kind).offset
+    base = covered.begin[spot]
+    places = np.empty(attributes, np.int64)
+    rare = np.empty(attributes, np.int64)
+    for a in range(attributes):
+        rare[a] = find_rare_place(orders, spot * attributes + a, axes.other[a])
+        places[a] = raw[a]
+        if orders.shift[spot * attributes + a] >= 0:
+            places[a] = np.count_nonzero(covered.inside[base + lines[a] : base + lines[a] + raw[a]])
+    layout = lay_out(places, rare, axes.kind)
+    for index in range(len(layout.active)):
+        a = layout.active[index]
+        pair, to = spot * attributes + a, layout.offset[a]
+        in_bins = orders.shift[pair] >= 0
+        for place in range(raw[a]):
+            line = base + lines[a] + place
+            amount = covered.inside[line] if in_bins else table[orders.begin[pair] + place]
+            if amount == 0:
+                continue
+            amounts[to] = amount
+            if with_extents:
+                _copy_extent(layout, covered, line, at_place, to)
+            to += 1
+    return layout
+
+
+@kernel
+def _copy_extent(layout, covered, line, extents, to):
+    """Copy what a place covers of the active attributes."""
+    for index in range(len(layout.active)):
+        b = layout.active[index]
+        extents.low[to, b], extents.high[to, b] = covered.low[line, b], covered.high[line, b]
+        for word in range(b * WORDS, b * WORDS + layout.words[b]):
+            extents.bits[to, word] = covered.bits[line, word]
 
 
 @kernel
@@ -345,42 +432,47 @@ def covered_losses(spots, orders, low, high, axes):
 
 
 @kernel
-def tally_forks(rows, items, offsets, forks, owner, lookup, order, first, last, codes, begin, counts):
+def tally_forks(shard, forks, owner, clusters, codes, begin, counts):
     """Count the values of one column in the children that forks of clusters would make: fork f is one of ``owner[f]``.
 
     ``counts[begin[f] + child, code]`` is the number of records.
     """
+    order, first, last = clusters.order, clusters.first, clusters.last
     side = np.empty(len(order), np.int32)
     for fork in range(len(owner)):
         low, high = first[owner[fork]], last[owner[fork]]
         if high > low:
-            _send(rows, items, offsets, forks, fork, lookup, order, low, high, side)
+            _find_children(shard, forks, fork, order, low, high, side)
         for index in range(low, high):
             counts[begin[fork] + side[index], codes[order[index]]] += 1
 
 
 @kernel
-def mark_forks(rows, items, offsets, forks, owner, lookup, order, first, last, codes, begin, bits):
+def mark_forks(shard, forks, owner, clusters, codes, begin, bits):
     """Say which values of one column there are in the children of forks: a bit each, the first is the highest one."""
+    order, first, last = clusters.order, clusters.first, clusters.last
     side = np.empty(len(order), np.int32)
     for fork in range(len(owner)):
         low, high = first[owner[fork]], last[owner[fork]]
         if high > low:
-            _send(rows, items, offsets, forks, fork, lookup, order, low, high, side)
+            _find_children(shard, forks, fork, order, low, high, side)
         for index in range(low, high):
             code = np.int64(codes[order[index]])
             bits[begin[fork] + side[index], code >> 3] |= np.uint8(128) >> np.uint8(code & 7)
 
 
 @kernel
-def count_nodes(items, offsets, begin, code, slot, lookup, stamp, order, first, last, counts):
-    """Count the records that hold each node: item ``code[i]`` of cluster c is one of ``slot[i]``, from ``begin[c]`` on.
+def count_nodes(shard, column, maps, clusters, stamp, counts):
+    """Count the records that hold each node of an item-set column; the items of clusters are mapped to nodes.
 
-    The slots of all clusters are numbered through. A record counts once for a slot.
+    The nodes of all clusters are numbered through. A record counts once for a node. ``stamp`` is 0 before.
     """
+    items, offsets, lookup = shard.items, shard.offsets[column], shard.lookup
+    begin, code, number = maps.begin, maps.code, maps.number
+    order, first, last = clusters.order, clusters.first, clusters.last
     for cluster in range(len(first)):
         for index in range(begin[cluster], begin[cluster + 1]):
-            lookup[code[index]] = slot[index]
+            lookup[code[index]] = number[index]
         for index in range(first[cluster], last[cluster]):
             row = order[index]
             for where in range(offsets[row], offsets[row + 1]):
@@ -393,15 +485,19 @@ def count_nodes(items, offsets, begin, code, slot, lookup, stamp, order, first, 
 
 
 @kernel
-def choose_items(items, offsets, begin, code, rank, disclosed, lookup, order, first, last, records, gain, hidden):
+def choose_items(shard, column, maps, clusters, disclosed, chosen):
     """Let each record choose the item of the lowest rank; count the records, and add up their gains in whole units.
 
-    Ranks of all clusters are numbered through, and ``rank`` belongs to ``code`` as slots do in :func:`count_nodes`.
-    ``hidden`` becomes the share of items that is hidden, of all records of a cluster, where so much is ``disclosed``.
+    The items of clusters are mapped to ranks, which are numbered through. ``chosen.hidden`` becomes the share of items
+    that is hidden, of all records of a cluster, where so much is ``disclosed``.
     """
+    items, offsets, lookup = shard.items, shard.offsets[column], shard.lookup
+    begin, code, number = maps.begin, maps.code, maps.number
+    order, first, last = clusters.order, clusters.first, clusters.last
+    records, gain, hidden = chosen.records, chosen.gain, chosen.hidden
     for cluster in range(len(first)):
         for index in range(begin[cluster], begin[cluster + 1]):
-            lookup[code[index]] = rank[index]
+            lookup[code[index]] = number[index]
         for index in range(first[cluster], last[cluster]):
             row = order[index]
             had = offsets[row + 1] - offsets[row]

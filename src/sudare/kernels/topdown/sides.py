@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from sudare.kernels.topdown.value_orders import NONE, ZERO, goes_left, kernel, order_values, sort_stable
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.kernels.topdown.value_counts import (
+    Listed,
+    is_dense,
+    list_noted,
+    list_range,
+    note_once,
+)
+from sudare.kernels.topdown.value_orders import (
+    NONE,
+    ZERO,
+    goes_left,
+    kernel,
+    order_values,
+)
+
+
+class Side(NamedTuple):
+    """One side of a split of an attribute whose values are in order; see :func:`goes_left`."""
+
+    attribute: int
+    lookup: NDArray[np.int32]
+    place: int
+    shape: int
+    is_left: bool
 
 
 @kernel
-def carry_out(rows, amounts, extra, clusters, chosen, by_code, axes, buffers, spare):
+def carry_out(atoms, extra, clusters, chosen, by_code, axes, buffers, spare):
     """Reorder the rows of each cluster so that the left side of its split comes first; return where it ends.
 
     Stable, and in place but for ``spare``. A cluster whose split has attribute -1 is left alone.
     """
+    rows, amounts = atoms.codes, atoms.amounts
     codes, others = rows.shape[1], extra.shape[1]
     middles = np.empty(len(clusters), np.int64)
     for cluster in range(len(clusters)):
@@ -52,64 +79,65 @@ def carry_out(rows, amounts, extra, clusters, chosen, by_code, axes, buffers, sp
 
 
 @kernel
-def tally_sides(rows, amounts, extra, column, clusters, owner, tried, by_code, axes, buffers, count, listing):
-    """Count the values of one carried column on both sides of splits, ``tried[i]`` being one of cluster ``owner[i]``.
+def tally_sides(atoms, carried, clusters, tried, by_code, axes, buffers, counter):
+    """Count the values of one carried column on both sides of splits, ``tried[i]`` being one of ``clusters[i]``.
 
-    Returns the number of different values per side (left and right of split i at 2 i and 2 i + 1), and, with
-    ``listing``, the values (ascending) and how many records have them, side after side. ``count`` is working space
-    with a cell per value, all zero before and after.
+    Splits of one cluster stand one after the other. Returns the number of different values per side (left and right
+    of split i at 2 i and 2 i + 1), and, if they are listed, the values (ascending) and how many records have them, side
+    after side.
     """
-    sides = 2 * len(owner)
-    distinct = np.zeros(sides, np.int64)
-    room = np.int64(0)
-    for index in range(len(owner)):
-        size = clusters[owner[index], 1] - clusters[owner[index], 0]
-        room += min(2 * min(size, len(count)), 2 * size)
-    codes = np.empty(room if listing else 0, np.int64)
-    counts = np.empty(room if listing else 0, np.int64)
-    at = np.int64(0)
-    ordered_cluster, ordered_attribute = NONE, NONE
-    for index in range(len(owner)):
-        first, last = clusters[owner[index], 0], clusters[owner[index], 1]
+    rows, amounts = atoms.codes, atoms.amounts
+    distinct = np.zeros(2 * len(clusters), np.int64)
+    listed = _room_for(clusters, counter)
+    at = ZERO
+    ordered_row, ordered_attribute = NONE, NONE
+    for index in range(len(clusters)):
+        first, last = clusters[index, 0], clusters[index, 1]
         a = np.int64(tried.attribute[index])
-        if ordered_cluster != owner[index] or ordered_attribute != a:
+        if ordered_row != first or ordered_attribute != a:
             order_values(rows, amounts, first, last, a, by_code, axes, buffers, ZERO)
-            ordered_cluster, ordered_attribute = owner[index], a
+            ordered_row, ordered_attribute = first, a
         lookup = buffers.lookup[axes.start[a] :]
         place, shape = np.int64(tried.place[index]), np.int64(tried.shape[index])
-        for side in range(2):
-            found = np.int64(0)
-            low, high = np.int64(len(count)), NONE
-            for row in range(first, last):
-                if goes_left(lookup, place, shape, rows[row, a]) != (side == 0):
-                    continue
-                code = np.int64(extra[row, column])
-                if count[code] == 0:
-                    found += 1
-                    low, high = min(low, code), max(high, code)
-                count[code] += amounts[row]
-            distinct[2 * index + side] = found
-            if not listing:
+        for number in range(2):
+            side = Side(a, lookup, place, shape, number == 0)
+            found, low, high = _count_side(atoms, carried, first, last, side, counter.cells)
+            distinct[2 * index + number] = found
+            if not counter.listing:
                 for row in range(first, last):
-                    count[np.int64(extra[row, column])] = 0
-            elif high - low < 8 * (last - first) + 64:  # walk the range of values
-                for code in range(low, high + 1):
-                    if count[code] > 0:
-                        codes[at], counts[at] = code, count[code]
-                        count[code] = 0
-                        at += 1
-            else:  # few of many values: sort those that occur; a count turned negative marks one that is listed
+                    counter.cells[np.int64(carried[row])] = 0
+            elif is_dense(low, high, last - first):
+                at = list_range(counter.cells, low, high, listed, at)
+            else:
+                noted = ZERO
                 for row in range(first, last):
-                    code = np.int64(extra[row, column])
-                    if count[code] > 0:
-                        count[code] = -count[code]
-                        buffers.keys[found - 1], buffers.order[found - 1] = code, found - 1
-                        found -= 1
-                found = distinct[2 * index + side]
-                sort_stable(buffers.keys, buffers.order, buffers.spare, found)
-                for entry in range(found):
-                    code = buffers.keys[buffers.order[entry]]
-                    codes[at], counts[at] = code, -count[code]
-                    count[code] = 0
-                    at += 1
-    return distinct, codes[:at], counts[:at]
+                    noted = note_once(np.int64(carried[row]), counter.cells, buffers.keys, buffers.order, noted)
+                at = list_noted(noted, buffers.keys, buffers.order, buffers.spare, counter.cells, listed, at)
+    return distinct, listed.codes[:at], listed.counts[:at]
+
+
+@kernel
+def _room_for(clusters, counter):
+    """Return room for the values on both sides of splits of these clusters, if they are listed."""
+    room = ZERO
+    if counter.listing:
+        for index in range(len(clusters)):
+            room += 2 * min(clusters[index, 1] - clusters[index, 0], len(counter.cells))
+    return Listed(np.empty(room, np.int64), np.empty(room, np.int64))
+
+
+@kernel
+def _count_side(atoms, carried, first, last, side, count):
+    """Count the values of the records on one side; return how many there are, the smallest and the largest."""
+    rows, amounts, lookup = atoms.codes, atoms.amounts, side.lookup
+    found = ZERO
+    low, high = np.int64(len(count)), NONE
+    for row in range(first, last):
+        if goes_left(lookup, side.place, side.shape, rows[row, side.attribute]) != side.is_left:
+            continue
+        code = np.int64(carried[row])
+        if count[code] == 0:
+            found += 1
+            low, high = min(low, code), max(high, code)
+        count[code] += amounts[row]
+    return found, low, high

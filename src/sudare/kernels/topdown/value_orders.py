@@ -56,6 +56,13 @@ class Axes(NamedTuple):
     more: NDArray[np.float64]
 
 
+class Atoms(NamedTuple):
+    """The rows of a table that is being split: a line of codes per atom, and how many records each atom stands for."""
+
+    codes: NDArray[Any]
+    amounts: NDArray[np.uint32]
+
+
 class Extents(NamedTuple):
     """What sets of records cover, one line each: smallest and largest code, and categories as bits."""
 
@@ -65,7 +72,11 @@ class Extents(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Buffers that one worker uses again and again; see :func:`scratch`."""
+    """Buffers that one worker uses again and again; see :func:`scratch`.
+
+    A call counts references to every array that it is given, which takes as long as the work on a small cluster. So
+    what only some kernels need has bundles of its own (:class:`Covers`).
+    """
 
     visit: NDArray[np.int64]
     stamp: NDArray[np.int64]
@@ -77,6 +88,11 @@ class Scratch(NamedTuple):
     order: NDArray[np.int64]
     spare: NDArray[np.int64]
     table: NDArray[np.int64]
+
+
+class Covers(NamedTuple):
+    """Buffers for what the places of a cluster cover: each, each with all behind it, and both sides of a split."""
+
     at_place: Extents
     from_place: Extents
     sides: Extents
@@ -105,10 +121,14 @@ def scratch(axes: Axes, largest: int, tallied: int = 0) -> Scratch:
         order=np.zeros(longest, np.int64),
         spare=np.zeros(longest, np.int64),
         table=np.zeros(places, np.int64),
-        at_place=_extents(places, attributes),
-        from_place=_extents(places + 1, attributes),
-        sides=_extents(2, attributes),
     )
+
+
+def covers(axes: Axes, largest: int) -> Covers:
+    """Return buffers for what is covered, for these attributes and clusters of at most ``largest`` atoms."""
+    sizes = np.diff(axes.start)
+    places = int(most_places(axes.kind, sizes, largest).sum())
+    return Covers(_extents(places, len(sizes)), _extents(places + 1, len(sizes)), _extents(2, len(sizes)))
 
 
 def _extents(lines: int, attributes: int) -> Extents:

@@ -60,7 +60,12 @@ from sudare.core.errors import Problem, UnsupportedError
 from sudare.core.randomness import Entropy
 from sudare.kernels.topdown import sides
 from sudare.kernels.topdown import splits as kernel
-from sudare.methods.topdown.frame import Ints, Job, Worker
+from sudare.kernels.topdown.value_counts import Counter
+from sudare.methods.topdown.frame import (
+    Ints,
+    Job,
+    Worker,
+)
 from sudare.methods.topdown.shortfall import Shortfall
 from sudare.models import KAnonymity
 
@@ -153,7 +158,7 @@ class BlindWorker(Worker):
         order = np.lexsort((listed.score, failing, owner))  # stable: the first of equal scores comes first
         order = order[failing[order] < self.job.how.slack]
         found, first = np.unique(owner[order], return_index=True)
-        kernel.put(chosen, batch.start + unsolved[found], kernel.pick(listed, order[first]))
+        kernel.overwrite(chosen, batch.start + unsolved[found], kernel.pick(listed, order[first]))
 
     def _valid(self, members: Ints, owner: Ints, tried: kernel.Splits) -> NDArray[np.bool_]:
         """Say which splits fall short hardly ever, or never."""
@@ -172,8 +177,8 @@ class BlindWorker(Worker):
         if job.requirements.counts_subjects and len(owner):
             # who is in the table is no secret of this
             people, _, _ = sides.tally_sides(
-                job.rows, job.amounts, job.extra, len(job.tallied), members, owner, tried,
-                job.mode == kernel.MEDIAN, job.axes, self.buffers, self.counts[-1], False,
+                job.atoms, job.extra[:, len(job.tallied)], members[owner], tried,
+                job.mode == kernel.MEDIAN, job.axes, self.buffers, Counter(self.counts[-1], listing=False),
             )  # fmt: skip
             least = max(m.k for m in job.requirements.models if isinstance(m, KAnonymity) and m.count == "subjects")
             failing[people.reshape(-1, 2).min(axis=1) < least] = 1.0

@@ -23,6 +23,7 @@ from sudare.core.sizes import CODES_16, MANY_ROWS
 from sudare.kernels.class_rows import look_up, number_rows, tally_codes
 from sudare.kernels.topdown import sides, value_orders
 from sudare.kernels.topdown import splits as kernel
+from sudare.kernels.topdown.value_counts import Counter
 from sudare.methods.attribute_arrays import describe_axes
 from sudare.methods.class_counts import refuse_item_sets, tallied
 from sudare.methods.masked_records import masked
@@ -179,6 +180,11 @@ class Job:
             self.extra[:, 1 + index] = column.codes
 
     @property
+    def atoms(self) -> value_orders.Atoms:
+        """The rows, as kernels take them."""
+        return value_orders.Atoms(self.rows, self.amounts)
+
+    @property
     def _code_type(self) -> Any:
         widest = max((column.size for column in self.columns), default=1)
         return np.uint16 if widest <= CODES_16 else np.uint32
@@ -315,6 +321,7 @@ class Worker:
         self.job = job
         heaviest = max((len(total) for total in job.totals), default=0)
         self.buffers = value_orders.scratch(job.axes, job.size, heaviest)
+        self.covers = value_orders.covers(job.axes, job.size)
         self.room = kernel.splits(int(job.most_splits(np.array([job.size]))[0]))
         self.counts = [np.zeros(len(total), np.int64) for total in job.totals]
 
@@ -347,9 +354,7 @@ class Worker:
         by_code = job.mode == kernel.MEDIAN
         largest = int((clusters[:, 1] - clusters[:, 0]).max(initial=0))
         spare = np.empty((largest, job.rows.shape[1] + job.extra.shape[1] + 1), dtype=np.uint32)
-        middles = sides.carry_out(
-            job.rows, job.amounts, job.extra, clusters, chosen, by_code, job.axes, self.buffers, spare
-        )
+        middles = sides.carry_out(job.atoms, job.extra, clusters, chosen, by_code, job.axes, self.buffers, spare)
         return self._next(clusters, chosen, middles)
 
     def _next(self, clusters: Ints, chosen: kernel.Splits, middles: Ints) -> Level:
@@ -371,11 +376,10 @@ class Worker:
         self, clusters: Ints, room: kernel.Splits, best: kernel.Splits | None, only: int, before: NDArray[np.float64]
     ) -> Ints:
         """Put the best split of each cluster into ``best``, or list all of them in ``room`` if there is none."""
-        job, every = self.job, best is None
-        ends: Ints = kernel.score_splits(
-            job.rows, job.amounts, clusters, job.requirements.least_rows, job.mode, only, job.axes, self.buffers, room,
-            every, best or room, before,
-        )  # fmt: skip
+        job = self.job
+        search = kernel.Search(job.requirements.least_rows, job.mode, only, every=best is None)
+        found = kernel.Found(room, best or room, before)
+        ends: Ints = kernel.score_splits(job.atoms, clusters, search, job.axes, self.buffers, self.covers, found)
         return ends
 
     def _batches(self, clusters: Ints) -> Iterator[slice]:
@@ -412,7 +416,7 @@ class Worker:
             valid = tried[self._valid(members, owner[tried], kernel.pick(listed, tried))]
             valid = valid[np.argsort(place_in_ranking[valid], kind="stable")]
             solved, where = np.unique(owner[valid], return_index=True)
-            kernel.put(chosen, batch.start + solved, kernel.pick(listed, valid[where]))
+            kernel.overwrite(chosen, batch.start + solved, kernel.pick(listed, valid[where]))
             unsolved[solved] = False
             low, high = high, min(4 * high, TRIES)
 
@@ -429,8 +433,8 @@ class Worker:
             for index, column in enumerate(job.tallied):
                 listing = column.name in job.requirements.columns
                 different, codes, counts = sides.tally_sides(
-                    job.rows, job.amounts, job.extra, 1 + index, members, owner[part], some,
-                    job.mode == kernel.MEDIAN, job.axes, self.buffers, self.counts[index], listing,
+                    job.atoms, job.extra[:, 1 + index], members[owner[part]], some,
+                    job.mode == kernel.MEDIAN, job.axes, self.buffers, Counter(self.counts[index], listing),
                 )  # fmt: skip
                 distinct.append(different)
                 listed.append((np.concatenate(([0], np.cumsum(different))), codes, counts))

@@ -16,7 +16,14 @@ from sudare.core.progress import Listener
 from sudare.core.sizes import CODES_16
 from sudare.kernels.topdown import children, splits
 from sudare.kernels.topdown import item_choices as kernel
-from sudare.methods.topdown.frame import Ints, Job, Level, Start, Worker
+from sudare.kernels.topdown.value_counts import Counter
+from sudare.methods.topdown.frame import (
+    Ints,
+    Job,
+    Level,
+    Start,
+    Worker,
+)
 from sudare.models import Requirements
 from sudare.table import ItemSets, Partition, Table, chunks
 
@@ -35,6 +42,10 @@ class Choices:
     alone: bool = False
     join: bool = True
     everywhere: bool = False
+
+    def ranking(self, least: int) -> kernel.Ranking:
+        """Return which items are ranked, where clusters have at least so many records."""
+        return kernel.Ranking(least, self.beta, self.alone)
 
 
 class SetJob(Job):
@@ -79,11 +90,15 @@ class SetJob(Job):
         bounds = np.searchsorted(start.of_row, np.arange(len(start.lines) + 1))
         self.hidden_runs = np.zeros((len(start.lines), len(self.sets), 2), dtype=np.int64)
         for index, (column, (begin, codes, nodes)) in enumerate(zip(self.sets, start.hidden, strict=True)):
+            lookup = children.Lookup(np.full(column.size, -1, np.int64), np.zeros(self.shares.shape[1], np.int64))
             children.fill_hidden(
-                column.offsets, column.items, bounds, begin, codes, nodes, np.full(column.size, -1, np.int64),
-                np.zeros(self.shares.shape[1], np.int64), self.extra, self.cells[index], self.items,
-                self.begin[index], self.hidden_runs[:, index],
+                column.offsets, column.items, bounds, kernel.ItemMaps(begin, codes, nodes), self.hidden(index),
+                self.begin[index], self.hidden_runs[:, index], lookup,
             )  # fmt: skip
+
+    def hidden(self, index: int) -> kernel.Hidden:
+        """Return the hidden items of one item-set column, as kernels take them."""
+        return kernel.Hidden(self.items, self.extra, self.cells[index], index)
 
     def root(self) -> Ints:
         """Return the line of the cluster that holds everything, or the lines of those that there are at the start."""
@@ -199,10 +214,10 @@ class SetWorker(Worker):
         # an item is ranked only if so many records hold it
         most = int(np.minimum(hidden // max(least, 1), len(job.forests[index].share)).sum())
         parts, result = kernel.parts(most), kernel.outcome(len(clusters))
+        ranking = job.choices.ranking(least)
         kernel.rank_and_choose(
-            job.items, job.extra, job.cells[index], clusters, index, least, job.choices.beta, job.choices.alone,
-            job.forests[index], self.desks[index], job.ranks[index], parts, result,
-        )  # fmt: skip
+            job.hidden(index), clusters, ranking, job.forests[index], self.desks[index], job.ranks[index], parts, result
+        )
         return Offer(parts, result, np.ones(most, dtype=np.bool_), np.zeros(0))
 
     def _worth(
@@ -269,10 +284,8 @@ class SetWorker(Worker):
 
     def _resolve(self, clusters: Ints, which: Ints, index: int, offer: Offer, lost: Reals) -> None:
         job = self.job
-        kernel.resolve(
-            clusters, which, job.requirements.least_rows, job.choices.join, float(job.weights[index]),
-            job.shares[index], lost, offer.parts, offer.valid, offer.result,
-        )  # fmt: skip
+        rules = kernel.Rules(job.requirements.least_rows, job.choices.join, float(job.weights[index]))
+        kernel.resolve(clusters, which, rules, job.shares[index], lost, offer.parts, offer.valid, offer.result)
 
     def _family(self, clusters: Ints, way: Ints, offers: list[Offer | None]) -> children.Children:
         counts = np.where(way == 0, 2, 0)
@@ -286,7 +299,7 @@ class SetWorker(Worker):
         for index, offer in enumerate(offers):
             which = np.flatnonzero(way == 1 + index)
             if offer is not None and len(which):
-                children.send_by_item(
+                children.assign_by_item(
                     clusters, which, self.job.ranks[index], offer.parts, offer.result, self.job.part, family
                 )
                 gone = which[offer.result.fate[which] == kernel.LEFT_OUT]
@@ -336,7 +349,7 @@ class SetWorker(Worker):
         for index, column in enumerate(job.tallied):
             listing = column.name in job.requirements.columns
             different, codes, counts = children.tally_children(
-                extra, 1 + index, shifted, which, family, order, self.counts[index], listing
+                extra[:, 1 + index], shifted, which, family, order, Counter(self.counts[index], listing)
             )
             distinct.append(different)
             listed.append((np.concatenate(([0], np.cumsum(different))), codes, counts))
@@ -350,8 +363,8 @@ class SetWorker(Worker):
         self._send(clusters, way, offers, family)
         which = np.flatnonzero(way == 0)
         if len(which):
-            children.send_by_value(
-                job.rows, job.amounts, clusters, which, chosen, job.mode == splits.MEDIAN, job.axes, self.buffers,
+            children.assign_by_value(
+                job.atoms, clusters, which, chosen, job.mode == splits.MEDIAN, job.axes, self.buffers,
                 job.part, family,
             )  # fmt: skip
             family.left_out[family.begin[which] + 0] |= chosen.drop[which] == splits.DROP_LEFT
@@ -362,12 +375,13 @@ class SetWorker(Worker):
             int(parted[:, kernel.FIXED + kernel.EACH * index + 1].max(initial=0)) for index in range(len(job.sets))
         ]
         lines = np.empty((len(family.records), clusters.shape[1]), dtype=np.int64)
-        children.scatter(
-            job.rows, job.extra, job.items, clusters, way, job.part, job.cells, job.shares, family, lines,
+        table = children.Records(job.rows, job.extra, job.items, job.part)
+        spare = children.Spare(
             self._spare("places", largest, np.uint32),
             self._spare("cells", largest * max(job.rows.shape[1], job.extra.shape[1]), np.uint32),
             self._spare("items", max(hidden, default=0), job.items.dtype),
-        )  # fmt: skip
+        )
+        children.scatter(table, children.SetColumns(job.cells, job.shares), clusters, way, family, lines, spare)
         closed, reopened = self._climb(clusters[way < 0], offers)
         return Level(np.concatenate([lines[~family.left_out], reopened]), closed, lines[family.left_out])
 
@@ -388,9 +402,7 @@ class SetWorker(Worker):
             hidden = closed[:, kernel.FIXED + kernel.EACH * index + 1] > 0
             if column.taxonomy is not None and offers[index] is not None and hidden.any():
                 lines = closed[hidden]
-                again[np.flatnonzero(hidden)] |= kernel.lift_all(
-                    job.items, job.extra, job.cells[index], lines, index, forest, desk
-                )
+                again[np.flatnonzero(hidden)] |= kernel.lift_all(job.hidden(index), lines, forest, desk)
                 closed[hidden] = lines
         return closed[~again], closed[again]
 

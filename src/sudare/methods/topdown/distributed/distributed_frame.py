@@ -88,12 +88,12 @@ class Plan:
 
     def route(self, shard: Table) -> NDArray[np.int32]:
         """Return the part of each row of a shard, SUPPRESSED for one that is left out."""
-        routed = self.tree.routed(shard)
+        order, first, last = self.tree.routed(shard).nodes
         leaves = np.flatnonzero(self.tree.child < 0)
         parts = np.empty(shard.rows, dtype=np.int32)
-        numbers = np.repeat(self.part[leaves], (routed.last - routed.first)[leaves])
-        places = joined([np.arange(routed.first[leaf], routed.last[leaf]) for leaf in leaves.tolist()], np.int64)
-        parts[routed.order[places]] = numbers
+        numbers = np.repeat(self.part[leaves], (last - first)[leaves])
+        places = joined([np.arange(first[leaf], last[leaf]) for leaf in leaves.tolist()], np.int64)
+        parts[order[places]] = numbers
         return parts
 
     def bundles(self, most: int) -> NDArray[np.int32]:

@@ -9,7 +9,7 @@ are asked for at once, and then looked up.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from sudare.kernels.topdown import shard_summaries, splits, value_orders
 from sudare.methods.topdown.distributed.questions import (
     ChooseItems,
     CountNodes,
-    Counts,
     CountValues,
     CoverPlaces,
     Fork,
@@ -70,16 +69,6 @@ class SpreadJob(SetJob):
         present = [np.flatnonzero(total) for total in self.totals]
         listed = [(np.array([0, len(c)]), c, total[c]) for c, total in zip(present, self.totals, strict=True)]
         return self.groups(np.array([self.records]), [np.array([people])], listed)
-
-
-class Seen(NamedTuple):
-    """What the shards told of single values in the clusters of a level."""
-
-    question: CoverPlaces
-    table: Ints
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    covered: shard_summaries.Covered
 
 
 class Driver(SetWorker):
@@ -155,7 +144,8 @@ class Driver(SetWorker):
         covering = [question for question, _ in ordered]
         answers = self._ask(*covering, *choosing)
         for (question, table), counts, covered in zip(ordered, counted, answers, strict=False):
-            self.seen = Seen(question, table, counts.low, counts.high, question.complete(covered))
+            ends = splits.Ends(counts.low, counts.high)
+            self.summary = shard_summaries.Summary(question.orders, table, ends, question.complete(covered))
         self.shares_hidden = np.zeros((len(clusters), len(job.sets)))
         for index, (offer, chosen) in enumerate(zip(self.offers, answers[len(covering) :], strict=True)):
             offer.parts.records[:] = chosen.records
@@ -164,7 +154,7 @@ class Driver(SetWorker):
 
     # single values
 
-    def _order(self, question: CountValues, counted: Counts) -> tuple[CoverPlaces, Ints]:
+    def _order(self, question: CountValues, counted: shard_summaries.Counts) -> tuple[CoverPlaces, Ints]:
         """Put the values of each cluster in order; return the question what places cover, and their records."""
         job, axes = self.job, self.job.axes
         attributes = len(axes.kind)
@@ -172,35 +162,33 @@ class Driver(SetWorker):
         begin = np.searchsorted(pair, np.arange(len(self.nodes) * attributes + 1))
         code = (counted.keys % axes.start[-1] - axes.start[pair % attributes]).astype(np.int32)
         places, table = np.zeros(len(begin) - 1, np.int64), np.zeros(len(code), np.int64)
-        place_of = np.zeros(len(code), np.int32)
-        by_code = job.mode == splits.MEDIAN
-        shard_summaries.order_counts(begin, code, counted.counts, by_code, axes, self.buffers, places, place_of, table)
         shift, low = np.full(len(places), -1, np.int64), counted.low.reshape(-1).astype(np.int64)
+        orders = shard_summaries.Orders(begin, code, np.zeros(len(code), np.int32), places, low, shift)
+        by_code = job.mode == splits.MEDIAN
+        shard_summaries.order_counts(orders, counted.counts, by_code, axes, self.buffers, table)
         for index in np.flatnonzero(counted.many).tolist():
             ends = int(low[index]), int(counted.high.reshape(-1)[index])
             shift[index] = value_orders.bin_width(*ends)
             places[index] = (ends[1] - ends[0] >> int(shift[index])) + 1
-        orders = shard_summaries.Orders(begin, code, place_of, places, low, shift)
         several = places.reshape(-1, attributes)
         lines = starts(np.where(several > 1, several, 0).sum(axis=1))
         return CoverPlaces(axes.kind, orders, lines, job.mode == splits.LEAST_LOSS), table
 
     def _score(self, clusters: Ints, room: splits.Splits, best: splits.Splits | None, only: int, before: Reals) -> Ints:
         """Score splits as a worker does, from what the shards told."""
-        job, seen = self.job, self.seen
+        job = self.job
+        search = splits.Search(job.requirements.least_rows, job.mode, -1, every=best is None)
+        found = splits.Found(room, best or room, before)
         ends: Ints = shard_summaries.score_covered(
-            clusters, self._spots(clusters), seen.question.orders, seen.table, seen.low, seen.high, seen.covered,
-            job.requirements.least_rows, job.mode, job.axes, self.buffers, room, best is None, best or room, before,
-        )  # fmt: skip
+            clusters, self._spots(clusters), self.summary, search, job.axes, self.buffers, self.covers, found
+        )
         return ends
 
     def single_losses(self, clusters: Ints) -> Reals:
         """Return the loss per record of each single-valued attribute in each cluster, not weighted."""
-        spots, seen = self._spots(clusters), self.seen
+        spots, ends = self._spots(clusters), self.summary.ends
         return np.asarray(
-            shard_summaries.covered_losses(
-                spots, seen.question.orders, seen.low[spots], seen.high[spots], self.job.axes
-            )
+            shard_summaries.covered_losses(spots, self.summary.orders, ends.low[spots], ends.high[spots], self.job.axes)
         )
 
     def hidden_shares(self, clusters: Ints) -> Reals:
@@ -223,7 +211,7 @@ class Driver(SetWorker):
 
     def _value_fork(self, maps: dict[Any, Any], spot: int, a: int, place: int, shape: int) -> Fork:
         """Return the fork that a split of a single value is; forks of one cluster and attribute share a map."""
-        orders, covered = self.seen.question.orders, self.seen.covered
+        orders, covered = self.summary.orders, self.summary.covered
         pair = spot * len(self.job.columns) + a
         first, last = int(orders.begin[pair]), int(orders.begin[pair + 1])
         if orders.shift[pair] >= 0:
@@ -344,7 +332,7 @@ class Driver(SetWorker):
         choices, least = self.job.choices, self.job.requirements.least_rows
         nodes, held = self.held[index].get(int(line[-1]), (np.zeros(0, np.int64), np.zeros(0, np.int64)))
         desk.touched[: len(nodes)], desk.held[nodes] = nodes, held
-        count = kernel.rank_items(len(nodes), line[3], line[2], least, choices.beta, choices.alone, desk)
+        count = kernel.rank_items(len(nodes), line[3], line[2], choices.ranking(least), desk)
         ranked = [kernel.ranked_item(place, desk) for place in range(count)]
         desk.held[nodes] = 0
         return np.array(ranked, dtype=np.int64)

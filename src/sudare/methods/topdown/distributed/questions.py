@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.kernels.topdown import shard_summaries as kernel
 from sudare.kernels.topdown import value_orders
-from sudare.kernels.topdown.item_choices import REST
+from sudare.kernels.topdown.item_choices import REST, ItemMaps
+from sudare.kernels.topdown.shard_summaries import Chosen, Counts
 from sudare.methods.attribute_arrays import describe_axes
 from sudare.methods.topdown.frame import Ints
 from sudare.table import Table
@@ -93,24 +94,24 @@ class Tree:
         items = joined([held.items[held.offsets[0] : held.offsets[-1]] for held in sets], np.uint32)
         largest = max([column.size for column in columns] + [held.size for held in sets], default=0)
         lookup = np.full(largest, kernel.NOWHERE, dtype=np.int32)
-        order = np.arange(shard.rows, dtype=np.int64)
         first, last = np.zeros((2, len(self.child)), dtype=np.int64)
-        kernel.route(rows, items, offsets, self.forks, self.child, lookup, order, first, last)
-        return Routed(shard, rows, items, offsets, lookup, order, first, last)
+        nodes = kernel.Ranges(np.arange(shard.rows, dtype=np.int64), first, last)
+        packed = kernel.Shard(rows, items, offsets, lookup)
+        kernel.route(packed, self.forks, self.child, nodes)
+        return Routed(shard, packed, nodes)
 
 
 @dataclass(frozen=True, eq=False)
 class Routed:
-    """The rows of a shard, listed leaf by leaf in ``order``."""
+    """The rows of a shard, and where those of each node of a tree are."""
 
     table: Table
-    rows: NDArray[np.uint32]
-    items: NDArray[np.uint32]
-    offsets: Ints
-    lookup: NDArray[np.int32]
-    order: Ints
-    first: Ints
-    last: Ints
+    shard: kernel.Shard
+    nodes: kernel.Ranges
+
+    def clusters(self, nodes: Ints) -> kernel.Ranges:
+        """Return where the rows of some nodes are."""
+        return kernel.Ranges(self.nodes.order, self.nodes.first[nodes], self.nodes.last[nodes])
 
     @cached_property
     def axes(self) -> value_orders.Axes:
@@ -120,7 +121,7 @@ class Routed:
     @cached_property
     def arranged(self) -> NDArray[np.uint32]:
         """The rows, leaf by leaf."""
-        return self.rows[self.order]
+        return self.shard.rows[self.nodes.order]
 
 
 class Question(Protocol):
@@ -161,18 +162,6 @@ class Task:
         return reduce(self.merge, answers)
 
 
-class Counts(NamedTuple):
-    """How often codes occur in clusters; see :func:`sudare.kernels.topdown.shard_summaries.count_values`. Keys are
-    ascending.
-    """
-
-    keys: Ints
-    counts: Ints
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    many: NDArray[np.bool_]
-
-
 @dataclass(frozen=True, eq=False)
 class CountValues:
     """How often does each code of each attribute occur in each cluster? Numbers of very many values only tell ends."""
@@ -182,16 +171,16 @@ class CountValues:
 
     def answer(self, shard: Routed, nodes: Ints) -> Counts:
         """Answer it for the rows of one shard."""
-        axes, first, last = shard.axes, shard.first[nodes], shard.last[nodes]
+        axes, (_, first, last) = shard.axes, shard.clusters(nodes)
         room = int(np.minimum((last - first)[:, None], np.diff(axes.start)[None, :]).sum())
         keys, counts = np.empty((2, room), dtype=np.int64)
         low = np.full((len(nodes), len(self.kind)), kernel.NOWHERE, dtype=np.int32)
         high = np.full_like(low, -1)
         many = np.zeros(low.shape, dtype=np.bool_)
-        buffers = value_orders.scratch(axes, 1)
-        found = kernel.count_values(shard.arranged, first, last, axes, buffers, keys, counts, low, high, many)
+        counted = Counts(keys, counts, low, high, many)
+        found = kernel.count_values(shard.arranged, first, last, axes, value_orders.scratch(axes, 1), counted)
         by_key = np.argsort(keys[:found])
-        return Counts(keys[by_key], counts[by_key], low, high, many)
+        return counted._replace(keys=keys[by_key], counts=counts[by_key])
 
     def merge(self, one: Counts, other: Counts) -> Counts:
         """Add the counts; a number that now has more than so many values is not counted any longer."""
@@ -236,10 +225,10 @@ class CoverPlaces:
             np.full((wide, attributes), -1, dtype=np.int32),
             np.zeros((wide, attributes * value_orders.WORDS), dtype=np.uint64),
         )
-        buffers = value_orders.scratch(axes, int(self.orders.places.max(initial=1)))
-        kernel.cover(
-            shard.arranged, shard.first[nodes], shard.last[nodes], self.orders, axes, buffers, self.extents, covered
-        )
+        lookup = np.zeros(int(axes.start[-1]), dtype=np.int32)
+        here = value_orders.covers(axes, int(self.orders.places.max(initial=1))).at_place
+        _, first, last = shard.clusters(nodes)
+        kernel.cover(shard.arranged, first, last, self.orders, axes, lookup, here, covered)
         # what is sent has no columns that stay empty: ranges of sets, bits of others
         ranges = self.kind != value_orders.SET
         low, high, bits = covered.low[:, ranges], covered.high[:, ranges], covered.bits[:, self.words]
@@ -291,23 +280,13 @@ class CountNodes:
     def answer(self, shard: Routed, nodes: Ints) -> Ints:
         """Answer it for the rows of one shard."""
         counts, stamp = np.zeros((2, self.count), dtype=np.int64)
-        kernel.count_nodes(
-            shard.items, shard.offsets[self.column], self.begin, self.codes, self.slots, shard.lookup, stamp,
-            shard.order, shard.first[nodes], shard.last[nodes], counts,
-        )  # fmt: skip
+        maps = ItemMaps(self.begin, self.codes, self.slots)
+        kernel.count_nodes(shard.shard, self.column, maps, shard.clusters(nodes), stamp, counts)
         return counts
 
     def merge(self, one: Ints, other: Ints) -> Ints:
         """Add the counts."""
         return one + other
-
-
-class Chosen(NamedTuple):
-    """How many records choose each rank, what that gains, and what the records of each cluster hide; whole units."""
-
-    records: Ints
-    gain: Ints
-    hidden: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,12 +303,10 @@ class ChooseItems:
     def answer(self, shard: Routed, nodes: Ints) -> Chosen:
         """Answer it for the rows of one shard."""
         records, gain = np.zeros((2, self.count), dtype=np.int64)
-        hidden = np.zeros(len(nodes), dtype=np.int64)
-        kernel.choose_items(
-            shard.items, shard.offsets[self.column], self.begin, self.codes, self.ranks, self.disclosed, shard.lookup,
-            shard.order, shard.first[nodes], shard.last[nodes], records, gain, hidden,
-        )  # fmt: skip
-        return Chosen(records, gain, hidden)
+        chosen = Chosen(records, gain, np.zeros(len(nodes), dtype=np.int64))
+        maps = ItemMaps(self.begin, self.codes, self.ranks)
+        kernel.choose_items(shard.shard, self.column, maps, shard.clusters(nodes), self.disclosed, chosen)
+        return chosen
 
     def merge(self, one: Chosen, other: Chosen) -> Chosen:
         """Add the numbers."""
@@ -372,10 +349,7 @@ class TallyChildren:
     def _walk(
         self, walk: Any, shard: Routed, nodes: Ints, codes: NDArray[Any], begin: Ints, result: NDArray[Any]
     ) -> None:
-        walk(
-            shard.rows, shard.items, shard.offsets, self.forks, self.owner, shard.lookup, shard.order,
-            shard.first[nodes], shard.last[nodes], codes.astype(np.uint32), begin, result,
-        )  # fmt: skip
+        walk(shard.shard, self.forks, self.owner, shard.clusters(nodes), codes.astype(np.uint32), begin, result)
 
     def merge(self, one: list[NDArray[Any]], other: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Add the counts, join the bits."""
