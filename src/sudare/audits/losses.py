@@ -267,29 +267,18 @@ def _grown_numbers(found: Single, lost: int, records: Records) -> list[tuple[flo
 
 def _written(found: Nodes, tree: Tree, records: Records) -> _Column:
     """Return what a column has lost whose hierarchy is known, with all its leaves."""
-    nodes, sizes, depths = tree.labelled(), tree.sizes(), tree.depths()
+    nodes, sizes = tree.labelled(), tree.sizes()
     inner, size = set(tree.parent), len(tree.leaves)
-    deepest = max((depth for node, depth in enumerate(depths) if node != tree.missing), default=1) or 1
-    sums = {"gcp": [0.0, 0.0], "arx": [0.0, 0.0], "height": [0.0, 0.0]}
+    figures = _node_figures(tree)
+    sums = {"gcp": [0.0, 0.0], "height": [0.0, 0.0], "arx": [0.0, 0.0]}
     roots, leaves, grown, sure = 0, 0, 0.0, True
     for label, many in found.labels.items():
         stands = {tree.missing} if label is None else nodes.get(label, set())
-        each: list[tuple[float, float, float]] = []
-        for node in stands:
-            if node not in inner:
-                each.append((0.0, 0.0, 0.0))
-            elif node == tree.root:
-                each.append((1.0, float(size > 1), 1.0))
-            else:
-                share = sizes[node] / max(size, 1)
-                each.append(
-                    (share, (share - 1 / size) / (1 - 1 / size) if size > 1 else 0.0, 1 - depths[node] / deepest)
-                )
         sure &= len(stands) == 1
-        for at, name in enumerate(sums):
-            figures = [one[at] for one in each] if each else [0.0, 1.0]
-            sums[name][0] += many * min(figures)
-            sums[name][1] += many * max(figures)
+        for name, span in sums.items():
+            each = [figures[name][node] for node in stands] or [0.0, 1.0]
+            span[0] += many * min(each)
+            span[1] += many * max(each)
         if stands == {tree.root}:
             roots += many
         elif len(stands) == 1:
@@ -298,17 +287,35 @@ def _written(found: Nodes, tree: Tree, records: Records) -> _Column:
             grown += many * max(sizes[node] - 1, 0)
     left = records.left
     lost = {"gcp": left, "height": left, "arx": left if size > 1 else 0}
-    spans = {
-        name: _figure((records.share(low + lost[name]), records.share(high + lost[name])))
+    gcp, height, arx = (
+        _figure((records.share(low + lost[name]), records.share(high + lost[name])))
         for name, (low, high) in sums.items()
-    }
+    )
     answers: list[tuple[float, float]] = []
     # what is missing is one leaf more below the root; whether anything was may not be seen
     for missing in [True] if None in found.labels else [False, True] if roots or left else [False]:
         most = float(max(size - 1 + missing, 0))
         answers.append((records.share(roots + left + grown / most) if most else 0.0, most))
     untouched = sure and not left and leaves == sum(found.labels.values())
-    return _column(spans["gcp"], spans["height"], spans["arx"], untouched, tuple(answers) if sure else None, (0.0, 1.0))
+    return _column(gcp, height, arx, untouched, tuple(answers) if sure else None, (0.0, 1.0))
+
+
+def _node_figures(tree: Tree) -> dict[str, list[float]]:
+    """Return what a record loses that shows a node, by measure and node."""
+    sizes, depths = tree.sizes(), tree.depths()
+    inner, size = set(tree.parent), len(tree.leaves)
+    deepest = max((depth for node, depth in enumerate(depths) if node != tree.missing), default=1) or 1
+    figures: dict[str, list[float]] = {"gcp": [], "height": [], "arx": []}
+    for node, depth in enumerate(depths):
+        gcp = height = arx = 0.0
+        if node == tree.root and node in inner:
+            gcp, height, arx = 1.0, 1.0, float(size > 1)
+        elif node in inner:
+            gcp, height = sizes[node] / max(size, 1), 1 - depth / deepest
+            arx = (gcp - 1 / size) / (1 - 1 / size) if size > 1 else 0.0
+        for name, figure in (("gcp", gcp), ("height", height), ("arx", arx)):
+            figures[name].append(figure)
+    return figures
 
 
 def _ruled(found: Nodes, spec: HierarchySpec | None, records: Records) -> _Column:

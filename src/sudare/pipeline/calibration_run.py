@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -150,46 +150,28 @@ def _named(curves: Sequence[Curve], names: Sequence[str]) -> Iterator[CurveData]
 
 def _beforehand(policy: Policy, options: Mapping[str, Any], records: int | None) -> Calibrated:
     """Calibrate from what the policy says of its columns; raise all that it does not say."""
-    needing = [key for key in NEEDS_DATA if options.get(key)]
-    if options.get("kind", "uniform") != "uniform":
-        needing.append("kind: invariant")
-    if needing:
-        what = f"the method's {', '.join(needing)} can only be calibrated with the data."
-        raise UnsupportedError(what, hint="name the data, too.")
+    _refuse_what_needs_data(options)
     names = [*policy.quasi, *policy.sensitive]
     asked = [(number, spec) for number, spec in enumerate(policy.require) if isinstance(spec, AlphaGammaSpec)]
-    ks = [(number, spec.k) for number, spec in enumerate(policy.require) if isinstance(spec, PkAnonymitySpec)]
+    ks = [spec.k for spec in policy.require if isinstance(spec, PkAnonymitySpec)]
     priors = {spec.column: spec.prior for _, spec in asked if spec.prior is not None}
+    values = {name: _size(policy, name, priors.get(name)) for name in names}
     problems = [
         Problem(f"require.{number}.prior", f"nothing tells the distribution of '{spec.column}'.",
                 "give its prior, or the data.")
         for number, spec in asked
         if spec.prior is None
     ]  # fmt: skip
-    if records is not None and (not isinstance(records, int) or isinstance(records, bool) or records < 1):
-        problems.append(Problem("records", f"got {records!r}. Allowed: a whole number of at least 1."))
-    elif records is None and ks:
-        problems.append(Problem("records", "nothing tells how many there are.", "give their number, or the data."))
-    values = {name: _size(policy, name, priors.get(name)) for name in names}
+    problems += _wrong_records(records, needed=bool(ks))
     # without Pk, a column that has no limits may have any number of values
     limited = {spec.column for _, spec in asked}
-    unknown = [name for name, size in values.items() if size is None and ks and name not in limited]
-    problems += [
-        Problem(f"columns.{name}", "nothing tells how many values it has.",
-                "give its order, a hierarchy from a file or a tree, or the data.")
-        for name in unknown
-    ]  # fmt: skip
-    problems += [
-        Problem(f"columns.{name}", "has one value, which cannot be perturbed.", "give it the role insensitive.")
-        for name, size in values.items()
-        if size == 1
-    ]
+    problems += _wrong_sizes(values, [name for name in names if ks and name not in limited])
     if problems:
         raise PolicyError(problems)
-    k = max((k for _, k in ks), default=None)
     limits = [Limit(names.index(spec.column), list((spec.prior or {}).values()), spec.alpha, spec.gamma)
               for _, spec in asked]  # fmt: skip
-    found = _solved(policy, records, [values[name] or 2 for name in names], k, limits, options)
+    sizes = [values[name] or 2 for name in names]
+    found = _solved(policy, records, sizes, max(ks, default=None), limits, options)
     return Calibrated(
         p=found.p,
         bounds=found.bounds,
@@ -200,6 +182,41 @@ def _beforehand(policy: Policy, options: Mapping[str, Any], records: int | None)
         values={name: size for name, size in values.items() if size is not None},
         _curves=lambda: list(_named(found.curves, names)),
     )
+
+
+def _refuse_what_needs_data(options: Mapping[str, Any]) -> None:
+    """Raise about options of the method that can only be calibrated with the data."""
+    needing = [key for key in NEEDS_DATA if options.get(key)]
+    if options.get("kind", "uniform") != "uniform":
+        needing.append("kind: invariant")
+    if needing:
+        what = f"the method's {', '.join(needing)} can only be calibrated with the data."
+        raise UnsupportedError(what, hint="name the data, too.")
+
+
+def _wrong_records(records: Any, *, needed: bool) -> list[Problem]:
+    """Return what is wrong with the number of records."""
+    if records is None:
+        what = "nothing tells how many there are."
+        return [Problem("records", what, "give their number, or the data.")] if needed else []
+    if isinstance(records, int) and not isinstance(records, bool) and records >= 1:
+        return []
+    return [Problem("records", f"got {records!r}. Allowed: a whole number of at least 1.")]
+
+
+def _wrong_sizes(values: Mapping[str, int | None], needed: Collection[str]) -> list[Problem]:
+    """Return the columns whose number of values is needed and not known, and those that have one value."""
+    unknown = [
+        Problem(f"columns.{name}", "nothing tells how many values it has.",
+                "give its order, a hierarchy from a file or a tree, or the data.")
+        for name in needed
+        if values[name] is None
+    ]  # fmt: skip
+    return unknown + [
+        Problem(f"columns.{name}", "has one value, which cannot be perturbed.", "give it the role insensitive.")
+        for name, size in values.items()
+        if size == 1
+    ]
 
 
 def _solved(

@@ -98,27 +98,33 @@ def unfit(policy: Policy) -> list[Problem]:
         what = "uniqueness alone is a limit that no method works towards: nothing would be generalized."
         problems.append(Problem("require", what, "require another model, too, such as k-anonymity."))
     for number, spec in enumerate(policy.require):
-        where = f"require.{number}"
-        column = getattr(spec, "column", None)
-        if isinstance(spec, KAnonymitySpec):
-            if spec.count == "subjects" and policy.subject is None:
-                problems.append(Problem(f"{where}.count", "subjects are counted, but no column has role: subject."))
-            for name in spec.columns or ():
-                problems += _wrong_column(f"{where}.columns", name, policy, "quasi")
-        elif isinstance(spec, KmAnonymitySpec):
-            problems += _wrong_column(f"{where}.column", spec.column, policy, "quasi")
-            if column in policy.columns and policy.columns[spec.column].kind != "items":
-                problems.append(Problem(f"{where}.column", f"'{column}' is not of kind: items."))
-        elif isinstance(spec, UniquenessSpec):
-            for name in [] if spec.columns == "released" else spec.columns:
-                problems += _wrong_column(f"{where}.columns", name, policy, "quasi", "insensitive", "sensitive")
-        elif isinstance(spec, AlphaGammaSpec):
-            problems += _wrong_column(f"{where}.column", spec.column, policy, "sensitive", "quasi")
-        elif column is not None:
-            problems += _wrong_column(f"{where}.column", column, policy, "sensitive")
-            hierarchical = isinstance(spec, TClosenessSpec) and spec.distance == "hierarchical"
-            if hierarchical and column in policy.columns and policy.columns[column].hierarchy is None:
-                problems.append(Problem(f"{where}.distance", f"hierarchical distance needs a hierarchy of '{column}'."))
+        problems += _unfit_requirement(f"require.{number}", spec, policy)
+    return problems
+
+
+def _unfit_requirement(where: str, spec: Any, policy: Policy) -> list[Problem]:
+    """Check one requirement against the columns of its policy."""
+    problems = []
+    column = getattr(spec, "column", None)
+    if isinstance(spec, KAnonymitySpec):
+        if spec.count == "subjects" and policy.subject is None:
+            problems.append(Problem(f"{where}.count", "subjects are counted, but no column has role: subject."))
+        for name in spec.columns or ():
+            problems += _wrong_column(f"{where}.columns", name, policy, "quasi")
+    elif isinstance(spec, KmAnonymitySpec):
+        problems += _wrong_column(f"{where}.column", spec.column, policy, "quasi")
+        if column in policy.columns and policy.columns[spec.column].kind != "items":
+            problems.append(Problem(f"{where}.column", f"'{column}' is not of kind: items."))
+    elif isinstance(spec, UniquenessSpec):
+        for name in [] if spec.columns == "released" else spec.columns:
+            problems += _wrong_column(f"{where}.columns", name, policy, "quasi", "insensitive", "sensitive")
+    elif isinstance(spec, AlphaGammaSpec):
+        problems += _wrong_column(f"{where}.column", spec.column, policy, "sensitive", "quasi")
+    elif column is not None:
+        problems += _wrong_column(f"{where}.column", column, policy, "sensitive")
+        hierarchical = isinstance(spec, TClosenessSpec) and spec.distance == "hierarchical"
+        if hierarchical and column in policy.columns and policy.columns[column].hierarchy is None:
+            problems.append(Problem(f"{where}.distance", f"hierarchical distance needs a hierarchy of '{column}'."))
     return problems
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sudare.methods import method_of
@@ -78,10 +78,16 @@ def limits(found: Mapping[str, Any]) -> Iterator[str]:
 
 def usage(found: Mapping[str, Any]) -> Iterator[str]:
     """Give sentences for an analyst; those with examples are HTML."""
-    columns, recoding = found["columns"], method_of(found["method"]).recoding
     name = found["names"].get("release") or "RELEASE"
-    of = next((each["name"] for each in columns if each["role"] in ("sensitive", "insensitive")), None)
-    by = next((each["name"] for each in columns if each["role"] == "quasi" and each["kind"] != "items"), None)
+    yield from _reading(found["columns"])
+    yield from _counting(found["columns"], method_of(found["method"]).recoding, name)
+    yield from _cautions(found["columns"], found["records"])
+    yield "Do not join the release with other tables about the same people, and do not try to recognise anybody."
+    yield phrase("Prove the release again before you use it: <code>sudare audit {} --policy POLICY</code>.", name)
+
+
+def _reading(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say how the cells of columns are read."""
     untouched = [each["name"] for each in columns if each["treatment"] == "untouched"]
     if untouched:
         yield f"These columns are exact, and can be analysed as usual: {', '.join(untouched)}."
@@ -96,6 +102,10 @@ def usage(found: Mapping[str, Any]) -> Iterator[str]:
             "An item set shows what all records of a group hold. An item that is not shown may still be there: counts "
             "of records with an item are at least as large as they look."
         )
+
+
+def _counting(columns: Sequence[Mapping[str, Any]], recoding: str, name: str) -> Iterator[str]:
+    """Say how records of a release are counted."""
     if recoding == "drawn":
         yield phrase(
             "Do not count cells of columns that were drawn at random: correct for the drawing first. The certificate "
@@ -106,13 +116,18 @@ def usage(found: Mapping[str, Any]) -> Iterator[str]:
             "Hidden values cannot be counted record by record; <code>sudare estimate</code> tells how they are "
             "distributed."
         )
+    of = next((each["name"] for each in columns if each["role"] in ("sensitive", "insensitive")), None)
+    by = next((each["name"] for each in columns if each["role"] == "quasi" and each["kind"] != "items"), None)
     if of is not None:
         asked = f" --by {by}" if by is not None and by != of else ""
         yield phrase(
             "Counts with intervals: <code>sudare estimate {} --of {}{}</code>. Cells with fewer than 30 records are "
             "flagged: leave them out of a publication.", name, of, asked
         )  # fmt: skip
-    lost = found["records"]
+
+
+def _cautions(columns: Sequence[Mapping[str, Any]], lost: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a release does not have, or has changed much."""
     if lost["left_out"].get("about") != 0:
         masked = "show no quasi-identifier" if lost["masked"] else "are not in the release"
         yield (
@@ -125,8 +140,6 @@ def usage(found: Mapping[str, Any]) -> Iterator[str]:
             f"Take care with {', '.join(each['name'] for each in far)}: read from the release, the "
             "distribution differs from that of the data by more than 10%."
         )
-    yield "Do not join the release with other tables about the same people, and do not try to recognise anybody."
-    yield phrase("Prove the release again before you use it: <code>sudare audit {} --policy POLICY</code>.", name)
 
 
 def signed(signature: Mapping[str, Any] | None) -> str:

@@ -60,25 +60,14 @@ def risk_of(
     known = _checked(policy, population, fraction, columns, target, most_columns, seed)
     if model:
         check_installed()
-    opened = None if release is None else open_under(release, policy)
+    opened = None if release is None else _opened(release, policy, known)
     text = release is not None and in_text(release)
-    hidden = [] if opened is None else [name for name in known if name in opened.sealed]
-    if hidden:
-        what = f"'{hidden[0]}' is hidden in the release, so that nobody finds a record by it."
-        raise ParameterError(Problem("columns", what, "leave it out."))
     source, _ = read(data, policy)
     targets = [target] if target is not None else [name for name in policy.sensitive if _single(source.schema, name)]
     targets = [name for name in targets if name not in known]
-    asking = _knowing(policy, known)
-    # records with values that a hierarchy lacks were left out, where the policy says so
-    unknown = UnknownValues() if policy.suppression.unseen == "suppress" else None
-    asked: dict[str, Any] = {"blanks_are_missing": text, "progress": listener, "also": targets, "unknown": unknown}
-    if population is None:
-        table, others = encode(source, asking, **asked), None
-    else:
-        own = source.table()
-        both = encode(_with_population(own, policy, population, known), asking, **asked)
-        table, others = both.taken(np.arange(own.num_rows)), both.taken(np.arange(own.num_rows, both.rows))
+    table, others = _encoded(
+        source, policy, population, known, blanks_are_missing=text, also=targets, progress=listener
+    )
     if opened is not None:
         check_rows(opened, table.rows)
     sensitive = {name: found for name in targets if (found := _column(table, name)) is not None}
@@ -90,6 +79,30 @@ def risk_of(
     listener("count what is unique", 0, 0)
     later = None if opened is None or view is None else _unique_after(opened, policy, view)
     return replace(measured, unique={"before": _unique_before(table, policy), "after": later})
+
+
+def _opened(release: Any, policy: Policy, known: Sequence[str]) -> Released:
+    """Open a release; raise if it hides a column that the intruder is said to know."""
+    opened = open_under(release, policy)
+    hidden = [name for name in known if name in opened.sealed]
+    if hidden:
+        what = f"'{hidden[0]}' is hidden in the release, so that nobody finds a record by it."
+        raise ParameterError(Problem("columns", what, "leave it out."))
+    return opened
+
+
+def _encoded(
+    source: Any, policy: Policy, population: Data | None, known: Sequence[str], **asked: Any
+) -> tuple[Table, Table | None]:
+    """Return the data and, if there is one, its population, in the same codes."""
+    asking = _knowing(policy, known)
+    # records with values that a hierarchy lacks were left out, where the policy says so
+    asked["unknown"] = UnknownValues() if policy.suppression.unseen == "suppress" else None
+    if population is None:
+        return encode(source, asking, **asked), None
+    own = source.table()
+    both = encode(_with_population(own, policy, population, known), asking, **asked)
+    return both.taken(np.arange(own.num_rows)), both.taken(np.arange(own.num_rows, both.rows))
 
 
 def _knowing(policy: Policy, known: Sequence[str]) -> Policy:
@@ -133,9 +146,27 @@ def _checked(
     policy: Policy, population: Any, fraction: Any, columns: Any, target: Any, most: Any, seed: Any
 ) -> list[str]:
     """Return what the intruder knows, or raise everything that is wrong with what was asked for."""
-    problems = []
     known = policy.quasi if columns is None else list(dict.fromkeys(columns))
+    problems = _wrong_columns(policy, known) + _wrong_fraction(fraction, population) + _wrong_target(policy, target)
+    if target is not None and target in known:
+        problems.append(Problem("target", f"'{target}' is known to the intruder already.", "name another column."))
+    if not _is_whole(most) or not 1 <= most <= MOST:
+        problems.append(Problem("most_columns", f"is a whole number from 1 to {MOST}; got {most!r}."))
+    if not _is_whole(seed) or seed < 0:
+        problems.append(Problem("seed", f"is a whole number from 0; got {seed!r}."))
+    if problems:
+        raise ParameterError(problems)
+    return known
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
+
+
+def _wrong_columns(policy: Policy, known: list[str]) -> list[Problem]:
+    """Return what is wrong with the columns that an intruder is said to know."""
     able = [name for name, spec in policy.columns.items() if spec.role not in ("identifier", "subject")]
+    problems = []
     for name in known:
         if name in able:
             continue
@@ -144,32 +175,32 @@ def _checked(
             what = f"'{name}' has role: {policy.columns[name].role}; nobody finds a released record by it."
         hint = did_you_mean(str(name), able) or f"it has {', '.join(able)}."
         problems.append(Problem("columns", what, hint))
-    if not problems and len(known) < 2:
-        what = (
-            f"an intruder who knows {'one column' if known else 'no column'} combines nothing; got {known or 'none'}."
-        )
-        hint = "name two or more." if len(able) > 1 else "give more columns of the policy the role quasi."
-        problems.append(Problem("columns", what.replace("[", "").replace("]", ""), hint))
+    if problems or len(known) > 1:
+        return problems
+    knows, got = ("one column", repr(known[0])) if known else ("no column", "none")
+    hint = "name two or more." if len(able) > 1 else "give more columns of the policy the role quasi."
+    return [Problem("columns", f"an intruder who knows {knows} combines nothing; got {got}.", hint)]
+
+
+def _wrong_fraction(fraction: Any, population: Any) -> list[Problem]:
+    """Return what is wrong with the fraction of the population that the data is said to be."""
+    problems = []
     if population is not None and fraction is not None:
         problems.append(Problem("fraction", "cannot be given together with a population table, which tells it."))
     if fraction is not None and (
         isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction <= 1
     ):
         problems.append(Problem("fraction", f"is a number above 0, up to 1; got {fraction!r}."))
-    role = None if target is None or target not in policy.columns else policy.columns[target].role
-    if target is not None and role not in ("sensitive", "insensitive"):
-        able = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
-        hint = did_you_mean(str(target), able) or f"it has {', '.join(able) or 'none'}."
-        problems.append(Problem("target", f"'{target}' is not a sensitive or insensitive column of the policy.", hint))
-    if target is not None and target in known:
-        problems.append(Problem("target", f"'{target}' is known to the intruder already.", "name another column."))
-    if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= MOST:
-        problems.append(Problem("most_columns", f"is a whole number from 1 to {MOST}; got {most!r}."))
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        problems.append(Problem("seed", f"is a whole number from 0; got {seed!r}."))
-    if problems:
-        raise ParameterError(problems)
-    return known
+    return problems
+
+
+def _wrong_target(policy: Policy, target: Any) -> list[Problem]:
+    """Return that the target is no column whose values can be guessed."""
+    able = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
+    if target is None or target in able:
+        return []
+    hint = did_you_mean(str(target), able) or f"it has {', '.join(able) or 'none'}."
+    return [Problem("target", f"'{target}' is not a sensitive or insensitive column of the policy.", hint)]
 
 
 def _column(table: Table, name: str) -> Column | None:

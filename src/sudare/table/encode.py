@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -92,26 +92,8 @@ class ColumnEncoder:
         text = pa.types.is_large_string(values.type)
         if not text and not self.tags and (self.kind == "categorical" or self.order is not None):
             values, text = values.cast(pa.large_string()), True
-        place = None  # of each raw value among the values; None if it is its own
-        missing = raw.nulls
-        keys = None
-        if self.merge and text:
-            encoded = fold_all(values, numbers=self.by_worth).dictionary_encode()
-            missing |= encoded.indices.null_count > 0
-            keys = encoded.dictionary
-            place = pc.fill_null(encoded.indices, len(keys)).to_numpy()
-            values = most_frequent(values, place, counted(raw), len(keys))
-        elif values is not raw.values:
-            encoded = values.dictionary_encode()  # different writings of one value become one
-            missing |= encoded.indices.null_count > 0
-            values = encoded.dictionary
-            place = pc.fill_null(encoded.indices, len(values)).to_numpy()
-        if self.order is not None:
-            order = ranked(self.name, values, self.order, keys, by_worth=self.by_worth)
-        elif keys is not None:
-            order = in_order(keys, numbers=self.by_worth)
-        else:
-            order = np.arange(len(values)) if self.tags else pc.array_sort_indices(values).to_numpy()
+        values, place, keys, missing = self._distinct(raw, values, fold=self.merge and text)
+        order = self._order(values, keys)
         kind = np.min_scalar_type(max(len(values) + int(missing) - 1, 0))
         rank = np.zeros(len(values) + 1, kind)
         rank[order] = np.arange(len(values), dtype=kind)
@@ -132,6 +114,32 @@ class ColumnEncoder:
             by_worth=self.by_worth,
             merged=before - len(values) - int(missing) if self.merge else None,
         )
+
+    def _distinct(self, raw: Raw, values: pa.Array, *, fold: bool) -> tuple[pa.Array, Any, pa.Array | None, bool]:
+        """Make one of different writings of a value; with ``fold`` of all that are folded into the same key.
+
+        Returns the values, the place of each raw value among them (None if it is its own), the keys if these are
+        folded, and whether any is missing.
+        """
+        if fold:
+            encoded = fold_all(values, numbers=self.by_worth).dictionary_encode()
+            keys = encoded.dictionary
+            place = pc.fill_null(encoded.indices, len(keys)).to_numpy()
+            values = most_frequent(values, place, counted(raw), len(keys))
+            return values, place, keys, raw.nulls or encoded.indices.null_count > 0
+        if values is raw.values:
+            return values, None, None, raw.nulls
+        encoded = values.dictionary_encode()
+        place = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy()
+        return encoded.dictionary, place, None, raw.nulls or encoded.indices.null_count > 0
+
+    def _order(self, values: pa.Array, keys: pa.Array | None) -> NDArray[Any]:
+        """Return the order in which the values get their codes."""
+        if self.order is not None:
+            return ranked(self.name, values, self.order, keys, by_worth=self.by_worth)
+        if keys is not None:
+            return in_order(keys, numbers=self.by_worth)
+        return np.arange(len(values)) if self.tags else pc.array_sort_indices(values).to_numpy()
 
 
 def counted(raw: Raw) -> NDArray[np.int64]:

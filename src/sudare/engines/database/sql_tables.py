@@ -277,17 +277,9 @@ class Database:
         if set(decision.names) <= set(decision.shown.column_names):
             return self._repeat(target, decision)
         draft = self._new(target)
-        keys, shown = decision.keys.column_names, decision.shown.column_names
-        lines = {f"k{at}": column for at, column in enumerate(decision.keys.columns)}
-        lines["class_id"] = pa.chunked_array([pa.array(decision.classes)])
-        for name, numbers in (("first_one", decision.first), ("last_one", decision.last)):
-            if numbers is not None:
-                lines[name] = pa.chunked_array([pa.array(numbers)])
         own = [] if decision.also is None else decision.also.column_names
-        for at, name in enumerate(own):
-            lines[f"o{at}"] = decision.also.column(name)  # type: ignore[union-attr]
-        told, labels = self._load("decision", pa.table(lines)), self._load("class", _numbered(decision.shown))
-        made = {name: f"labels.l{at}" for at, name in enumerate(shown)}
+        told, labels = self._load("decision", _lines(decision)), self._load("class", _numbered(decision.shown))
+        made = {name: f"labels.l{at}" for at, name in enumerate(decision.shown.column_names)}
         kinds = {} if decision.also is None else self._kinds(origin, decision.also.schema)
         for at, name in enumerate(own):
             made[name] = f"CAST(own_part.o{at} AS {kinds[name]})" if name in kinds else f"own_part.o{at}"
@@ -300,9 +292,27 @@ class Database:
             + [f"given.{quoted(name)} AS r{at}" for at, name in enumerate(carried)]
             + [f"told.o{at}" for at in range(len(own))]
         )
-        read = self._read(origin, keys, "given.")
+        # In an order that tells nothing: a table of a database has none, but its pages do. What is put in order has no
+        # labels yet, which are long.
+        found = f"SELECT {parts} FROM {self._matched(origin, told, decision)}"
+        if decision.by_class:
+            drawn = with_chance(self.session, found, "chance", int(decision.sizes.sum()))
+            found = f"SELECT * FROM ({drawn}) AS drawn ORDER BY class_id, chance"
+        self.session.run(
+            f"CREATE TABLE {self.name(draft)} AS SELECT {cells} FROM ({found}) AS own_part"
+            f" JOIN {labels} AS labels ON own_part.class_id = labels.class_id"
+        )
+        return draft
+
+    def _matched(self, origin: Place, told: str, decision: Decision) -> str:
+        """Return the records of a table (``given``), each joined with what was decided of it (``told``).
+
+        Where records that are alike go to different classes, it is drawn who goes where.
+        """
+        keys = decision.keys.column_names
         match = " AND ".join(
-            self._match(expression, f"told.k{at}", decision.keys.column(at)) for at, expression in enumerate(read)
+            self._match(expression, f"told.k{at}", decision.keys.column(at))
+            for at, expression in enumerate(self._read(origin, keys, "given."))
         )
         table = self.name(origin)
         if decision.first is not None:
@@ -315,17 +325,7 @@ class Database:
                 f" FROM {drawn})"
             )
             match += f" AND given.{quoted(turn)} BETWEEN told.first_one AND told.last_one"
-        # In an order that tells nothing: a table of a database has none, but its pages do. What is put in order has no
-        # labels yet, which are long.
-        found = f"SELECT {parts} FROM {table} AS given JOIN {told} AS told ON {match or 'true'}"
-        if decision.by_class:
-            drawn = with_chance(self.session, found, "chance", int(decision.sizes.sum()))
-            found = f"SELECT * FROM ({drawn}) AS drawn ORDER BY class_id, chance"
-        self.session.run(
-            f"CREATE TABLE {self.name(draft)} AS SELECT {cells} FROM ({found}) AS own_part"
-            f" JOIN {labels} AS labels ON own_part.class_id = labels.class_id"
-        )
-        return draft
+        return f"{table} AS given JOIN {told} AS told ON {match or 'true'}"
 
     def _repeat(self, target: Place, decision: Decision) -> Place:
         """Make the table of a release whose records show nothing of their own: all of a class are the same."""
@@ -469,6 +469,18 @@ def open_database(place: Place, *, create: bool = False) -> Database:
     from sudare.engines.database.postgres import PostgresSession
 
     return Database(PostgresSession(place))
+
+
+def _lines(decision: Decision) -> pa.Table:
+    """Return what was decided as a table: keys of records, their class, which of them, and cells of their own."""
+    lines = {f"k{at}": column for at, column in enumerate(decision.keys.columns)}
+    lines["class_id"] = pa.chunked_array([pa.array(decision.classes)])
+    for name, numbers in (("first_one", decision.first), ("last_one", decision.last)):
+        if numbers is not None:
+            lines[name] = pa.chunked_array([pa.array(numbers)])
+    if decision.also is not None:
+        lines |= {f"o{at}": column for at, column in enumerate(decision.also.columns)}
+    return pa.table(lines)
 
 
 def _numbered(shown: pa.Table) -> pa.Table:

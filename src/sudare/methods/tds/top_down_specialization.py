@@ -46,7 +46,7 @@ from sudare.core.errors import DataError, PolicyUnmetError, Problem, Unsupported
 from sudare.core.progress import Listener, silent
 from sudare.methods.class_counts import everybody, refuse_item_sets
 from sudare.methods.tds.cuts import Candidate, Cut
-from sudare.metrics import information
+from sudare.metrics import Information, information
 from sudare.models import Requirements
 from sudare.table import Column, Partition, Table
 
@@ -81,30 +81,10 @@ def tds(
     unmet = requirements.unmet(everybody(table, requirements))
     if unmet:
         raise PolicyUnmetError(unmet)
-    first = cut.copy() if search == "beam" else cut
-    furthest = 0.0
-    for share in _greedily(cut):
-        furthest = max(furthest, share if search == "greedy" else share / (width + 1))
-        listener("decide", furthest, 1.0)
-    best = cut
-    if search == "beam":
-        for found in _beam(first, width):
-            if found.information < best.information - SAME:
-                best = found
-            furthest = max(furthest, found.steps / (found.steps + len(found.open) + 1))
-            listener("decide", furthest, 1.0)
+    best = _searched(cut, width if search == "beam" else 0, listener)
     listener("decide", 1.0, 1.0)
     partition = best.partition()
-    told = information(partition.classes, chosen)
-    facts: dict[str, Any] = {
-        "target": chosen.name,
-        "w": w,
-        "class_info": round(told.class_info, 9),
-        "split_info": round(told.split_info, 9),
-        "table_info": round(told.table_info(w), 9),
-        "steps": best.steps,
-        "cut": {column.name: len(np.unique(tree.now)) for column, tree in zip(best.columns, best.trees, strict=True)},
-    }
+    facts = _facts(best, information(partition.classes, chosen), chosen.name, w)
     if search == "beam":
         facts["greedy_table_info"] = round(cut.information, 9)
     constant = [column.name for column in best.columns if column.size < 2]
@@ -113,6 +93,35 @@ def tds(
             f"quasi-identifier '{name}' has one value, and tells nothing of the class" for name in constant
         ]
     return replace(partition, facts=facts)
+
+
+def _searched(cut: Cut, width: int, listener: Listener) -> Cut:
+    """Specialize a cut greedily; return it, or a better one that a beam of some width finds (0: no beam)."""
+    first = cut.copy() if width else cut
+    furthest = 0.0
+    for share in _greedily(cut):
+        furthest = max(furthest, share / (width + 1))
+        listener("decide", furthest, 1.0)
+    best = cut
+    for found in _beam(first, width) if width else ():
+        if found.information < best.information - SAME:
+            best = found
+        furthest = max(furthest, found.steps / (found.steps + len(found.open) + 1))
+        listener("decide", furthest, 1.0)
+    return best
+
+
+def _facts(cut: Cut, info: Information, target: str, w: float) -> dict[str, Any]:
+    """Return what the certificate says of a cut."""
+    return {
+        "target": target,
+        "w": w,
+        "class_info": round(info.class_info, 9),
+        "split_info": round(info.split_info, 9),
+        "table_info": round(info.table_info(w), 9),
+        "steps": cut.steps,
+        "cut": {column.name: len(np.unique(tree.now)) for column, tree in zip(cut.columns, cut.trees, strict=True)},
+    }
 
 
 def _greedily(cut: Cut) -> Iterator[float]:

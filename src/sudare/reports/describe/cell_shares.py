@@ -7,7 +7,7 @@ members, a node of a hierarchy for each leaf below it, and ``*`` for everything 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from sudare.policy import ColumnSpec, Policy
 from sudare.releases import Anything, Choice
 from sudare.releases.cell_reader import ReadCell, label_of, read_cells
 from sudare.releases.value_texts import value_texts
-from sudare.reports.describe.chart_axes import Axis, places_of
+from sudare.reports.describe.chart_axes import Axis, Bins, places_of
 from sudare.reports.describe.scales import Scale
 from sudare.table import Column, encode_like
 
@@ -138,9 +138,35 @@ def _on_axis(
     nodes: Mapping[str, Node],
 ) -> Shown:
     axis = scale.axis if scale is not None and scale.axis is not None else Axis.of(column)
+    root = max(nodes.values(), key=lambda node: node.total, default=None)
+    form, low, high, labelled = _spans(told, axis, nodes, root)
+    there = np.isfinite(low)
+    hidden = form == HIDDEN
+    reach = axis.places
+    if column.ends is not None:  # round numbers beyond what anybody has
+        reach = places_of(replace(column, values=column.ends.values, positions=column.ends.positions))
+    strange = bool(np.any(low < reach.min(initial=np.inf)) or np.any(high > reach.max(initial=-np.inf)))
+    if there.any():  # what is hidden may be anything that the column shows
+        low, high = np.where(hidden, low[there].min(), low), np.where(hidden, high[there].max(), high)
+    if root is not None:
+        labelled |= dict.fromkeys(np.flatnonzero(hidden).tolist(), _leaf_places(root, axis))
+    weights, width = None, high - low
+    if scale is not None and scale.bins is not None and (there.any() or not hidden.any()):
+        weights = _binned(scale, scale.bins, low, high, labelled)
+    for place in labelled:  # the ends of a label are not in the release, and may be somebody's
+        ends = (
+            np.clip([low[place], high[place]], *scale.bins.reach) if scale is not None and scale.bins else [0, np.nan]
+        )
+        width[place] = ends[1] - ends[0]
+    return Shown(kind, form, width, low, high, weights, strange=strange)
+
+
+def _spans(
+    told: Sequence[ReadCell], axis: Axis, nodes: Mapping[str, Node], root: Node | None
+) -> tuple[Ints, Floats, Floats, dict[int, Floats]]:
+    """Return the form of each cell, its ends on the axis (NaN if it has none), and the leaves below labels."""
     low, high = np.full(len(told), np.nan), np.full(len(told), np.nan)
     form = np.full(len(told), SINGLE, dtype=np.int64)
-    root = max(nodes.values(), key=lambda node: node.total, default=None)
     labelled: dict[int, Floats] = {}
     for place, cell in enumerate(told):
         if cell is None:
@@ -156,37 +182,58 @@ def _on_axis(
         else:
             low[place], high[place] = span
             form[place] = SINGLE if span[0] == span[1] else GENERAL
-    there = np.isfinite(low)
-    hidden = form == HIDDEN
-    reach = axis.places
-    if column.ends is not None:  # round numbers beyond what anybody has
-        reach = places_of(replace(column, values=column.ends.values, positions=column.ends.positions))
-    strange = bool(np.any(low < reach.min(initial=np.inf)) or np.any(high > reach.max(initial=-np.inf)))
-    if there.any():  # what is hidden may be anything that the column shows
-        low, high = np.where(hidden, low[there].min(), low), np.where(hidden, high[there].max(), high)
-    if root is not None:
-        labelled |= dict.fromkeys(np.flatnonzero(hidden).tolist(), _leaf_places(root, axis))
-    weights, width = None, high - low
-    if scale is not None and scale.bins is not None and (there.any() or not hidden.any()):
-        weights = np.zeros((len(told), len(scale)))
-        known = np.isfinite(low)
-        weights[known, : len(scale.bins)] = scale.bins.spread(low[known], high[known])
-        for place, below in labelled.items():  # leaf by leaf, which tells nothing of how far out the last ones are
-            weights[place] = np.bincount(scale.bins.of(below), minlength=len(scale)) / len(below)
-        if scale.missing >= 0:
-            weights[~known, scale.missing] = 1.0
-    for place in labelled:  # the ends of a label are not in the release, and may be somebody's
-        ends = (
-            np.clip([low[place], high[place]], *scale.bins.reach) if scale is not None and scale.bins else [0, np.nan]
-        )
-        width[place] = ends[1] - ends[0]
-    return Shown(kind, form, width, low, high, weights, strange=strange)
+    return form, low, high, labelled
+
+
+def _binned(scale: Scale, bins: Bins, low: Floats, high: Floats, labelled: Mapping[int, Floats]) -> Floats:
+    """Return the share of each bin in each cell."""
+    weights = np.zeros((len(low), len(scale)))
+    known = np.isfinite(low)
+    weights[known, : len(bins)] = bins.spread(low[known], high[known])
+    for place, below in labelled.items():  # leaf by leaf, which tells nothing of how far out the last ones are
+        weights[place] = np.bincount(bins.of(below), minlength=len(scale)) / len(below)
+    if scale.missing >= 0:
+        weights[~known, scale.missing] = 1.0
+    return weights
 
 
 def _leaf_places(node: Node, axis: Axis) -> Floats:
     """Return where the leaves below a label stand; where none of them can be read, the values of the data do."""
     spans = [axis.span(leaf) for leaf in node.leaves]
     return np.array([span[0] for span in spans if span is not None] or axis.places[node.codes], dtype=np.float64)
+
+
+@dataclass
+class _Members:
+    """What cells of categories show: members that are named, nodes with leaves below, and cells that hide all."""
+
+    lines: list[int] = field(default_factory=list)
+    members: list[str | None] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+    below: list[tuple[int, Ints, int]] = field(default_factory=list)
+    hidden: list[int] = field(default_factory=list)
+
+    def add(self, place: int, own: Sequence[str | None]) -> None:
+        """Add a cell that stands for one of some members."""
+        self.lines += [place] * len(own)
+        self.members += own
+        self.shares += [1 / len(own)] * len(own)
+
+    def weights(self, cells: int, scale: Scale) -> Floats:
+        """Return the share of each part of a scale in each of so many cells."""
+        weights = np.zeros((cells, len(scale)))
+        parts = scale.parts_of(pa.array(self.members, pa.large_string()))
+        _add(weights, np.array(self.lines, dtype=np.int64), parts, np.array(self.shares, dtype=np.float64))
+        for place, codes, count in self.below:
+            _add(weights, np.full(len(codes), place), scale.of_code[codes], np.full(len(codes), 1 / count))
+            if scale.others >= 0:  # leaves that the data does not have
+                weights[place, scale.others] += 1 - len(codes) / count
+        if self.hidden:
+            everything, named = np.zeros(len(scale)), list(dict.fromkeys(self.members))
+            for part in (scale.parts_of(pa.array(named, pa.large_string())) if named else scale.of_code).tolist():
+                everything[part] += part >= 0
+            weights[self.hidden] = everything / max(everything.sum(), 1.0)
+        return weights
 
 
 def _of_categories(
@@ -200,46 +247,25 @@ def _of_categories(
     width = np.ones(len(told))
     leaves = max((node.total for node in nodes.values()), default=0)
     values = set(value_texts(column).to_pylist())
-    lines: list[int] = []
-    members: list[str | None] = []
-    shares: list[float] = []
-    seen: dict[str | None, None] = {}
-    below: list[tuple[int, Ints, int]] = []
-    hidden: list[int] = []
+    found = _Members()
     for place, cell in enumerate(told):
         label = label_of(cell)
         if label is not None and label in nodes and (label not in values or len(nodes[label].codes) > 1):
             codes, count, _ = nodes[label]
             form[place], width[place] = (HIDDEN if count >= leaves else GENERAL), count
-            below.append((place, codes, max(count, len(codes))))
-            continue
-        if isinstance(cell, Anything):
+            found.below.append((place, codes, max(count, len(codes))))
+        elif isinstance(cell, Anything):
             form[place] = HIDDEN
-            hidden.append(place)
-            continue
-        own = cell.members if isinstance(cell, Choice) else (label,)
-        form[place], width[place] = (GENERAL if len(own) > 1 else SINGLE), len(own)
-        lines += [place] * len(own)
-        members += own
-        shares += [1 / len(own)] * len(own)
-        seen.update(dict.fromkeys(own))
+            found.hidden.append(place)
+        else:
+            own = cell.members if isinstance(cell, Choice) else (label,)
+            form[place], width[place] = (GENERAL if len(own) > 1 else SINGLE), len(own)
+            found.add(place, own)
     none = np.full(len(told), np.nan)
-    strange = any(member is not None and member not in values for member in seen)
-    if scale is None or not (seen or below):  # what shows nothing tells no shares either
+    strange = any(member is not None and member not in values for member in found.members)
+    if scale is None or not (found.members or found.below):  # what shows nothing tells no shares either
         return Shown(kind, form, width, none, none, strange=strange)
-    weights = np.zeros((len(told), len(scale)))
-    parts = scale.parts_of(pa.array(members, pa.large_string()))
-    _add(weights, np.array(lines, dtype=np.int64), parts, np.array(shares, dtype=np.float64))
-    for place, codes, count in below:
-        _add(weights, np.full(len(codes), place), scale.of_code[codes], np.full(len(codes), 1 / count))
-        if scale.others >= 0:  # leaves that the data does not have
-            weights[place, scale.others] += 1 - len(codes) / count
-    if hidden:
-        everything = np.zeros(len(scale))
-        for part in (scale.parts_of(pa.array(list(seen), pa.large_string())) if seen else scale.of_code).tolist():
-            everything[part] += part >= 0
-        weights[hidden] = everything / max(everything.sum(), 1.0)
-    return Shown(kind, form, width, none, none, weights, strange=strange)
+    return Shown(kind, form, width, none, none, found.weights(len(told), scale), strange=strange)
 
 
 def _add(weights: Floats, line: Ints, part: Ints, share: Floats) -> None:
