@@ -17,20 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.kernels import common_items
-from sudare.kernels.class_rows import (
-    count_keys,
-    gather_keys,
-    number_keys,
-)
-from sudare.kernels.topdown import (
-    children as scattering,
-)
-from sudare.kernels.topdown import (
-    item_choices,
-    splits,
-    value_counts,
-    value_orders,
-)
+from sudare.kernels.class_rows import count_keys, gather_keys, number_keys
+from sudare.kernels.topdown import children as scattering
+from sudare.kernels.topdown import item_choices, splits, value_counts, value_orders
 from sudare.table import atoms as atoms_module
 from sudare.table import find_atoms
 

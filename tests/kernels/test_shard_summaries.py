@@ -10,12 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sudare.kernels.topdown import (
-    children,
-    shard_summaries,
-    splits,
-    value_orders,
-)
+from sudare.kernels.topdown import children, shard_summaries, splits, value_orders
 from sudare.kernels.topdown.item_choices import HIDDEN, PORTION, Hidden, ItemMaps
 from sudare.methods.topdown.distributed.questions import (
     ChooseItems,

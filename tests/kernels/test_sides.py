@@ -7,12 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sudare.kernels.topdown import (
-    sides,
-    splits,
-    value_counts,
-    value_orders,
-)
+from sudare.kernels.topdown import sides, splits, value_counts, value_orders
 
 from .naive import Cluster, number_column, ordered_places, random_cluster, set_column
 

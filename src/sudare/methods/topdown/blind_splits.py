@@ -61,11 +61,7 @@ from sudare.core.randomness import Entropy
 from sudare.kernels.topdown import sides
 from sudare.kernels.topdown import splits as kernel
 from sudare.kernels.topdown.value_counts import Counter
-from sudare.methods.topdown.frame import (
-    Ints,
-    Job,
-    Worker,
-)
+from sudare.methods.topdown.frame import Ints, Job, Worker
 from sudare.methods.topdown.shortfall import Shortfall
 from sudare.models import KAnonymity
 

@@ -17,13 +17,7 @@ from sudare.core.sizes import CODES_16
 from sudare.kernels.topdown import children, splits
 from sudare.kernels.topdown import item_choices as kernel
 from sudare.kernels.topdown.value_counts import Counter
-from sudare.methods.topdown.frame import (
-    Ints,
-    Job,
-    Level,
-    Start,
-    Worker,
-)
+from sudare.methods.topdown.frame import Ints, Job, Level, Start, Worker
 from sudare.models import Requirements
 from sudare.table import ItemSets, Partition, Table, chunks
 
