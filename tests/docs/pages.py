@@ -4,8 +4,9 @@ What a block is follows from its language:
 
 - ``python``: is executed; the blocks of a page share a namespace and a temporary folder;
 - any block with ``title="NAME"``: is written to the file NAME in that folder;
-- ``console`` and ``shell``: lines that begin with ``$ sudare`` are run there. The lines below one are what it has to
-  print, and ``$ echo $?`` after it gives its exit code (0 if it is not shown);
+- ``console`` and ``shell``: lines that begin with ``$ sudare`` are run there, by the real command on the pages that
+  everybody begins with, and in this process on all others. The lines below one are what it has to print, and
+  ``$ echo $?`` after it gives its exit code (0 if it is not shown);
 - ``text`` straight below a ``python`` block: what that block has to print.
 
 In expected output ``...`` stands for anything, and runs of blanks are equal, as in doctest.
@@ -26,13 +27,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
+from sudare.cli import app
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")),
     *sorted(DOCS.rglob("*.md")),
 ]
+BY_REAL_COMMAND = ("README.md", "quickstart.md")
 _FENCE = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```[ ]*$", re.MULTILINE | re.DOTALL)
+_PLAIN = {"COLUMNS": "100", "NO_COLOR": "1"}
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -107,7 +114,7 @@ def run_page(page: Path, folder: Path) -> int:
                 printed = None
             if block.language in ("console", "shell"):
                 for command in commands(block):
-                    _run(command, folder, where)
+                    _run(command, folder, where, real=page.name in BY_REAL_COMMAND)
                     done += 1
     return done
 
@@ -119,22 +126,34 @@ def _execute(block: Block, where: str, space: dict[str, Any]) -> str:
     return out.getvalue()
 
 
-def _run(command: Command, folder: Path, where: str) -> None:
+def _run(command: Command, folder: Path, where: str, *, real: bool) -> None:
+    words = shlex.split(command.text, comments=True)
+    code, printed = (_by_real_command if real else _in_this_process)(words, folder)
+    said = f"{where}: $ {command.text}\n{printed}"
+    assert code == command.code, said
+    if command.output.strip():
+        _compare(command.output, printed, said)
+
+
+def _by_real_command(words: list[str], folder: Path) -> tuple[int, str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     finished = subprocess.run(
-        shlex.split(command.text, comments=True),
+        words,
         cwd=folder,
-        env=os.environ | {"PATH": path, "COLUMNS": "100", "NO_COLOR": "1"},
+        env=os.environ | {"PATH": path} | _PLAIN,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         timeout=600,
         check=False,
     )
-    said = f"{where}: $ {command.text}\n{finished.stdout}"
-    assert finished.returncode == command.code, said
-    if command.output.strip():
-        _compare(command.output, finished.stdout, said)
+    return finished.returncode, finished.stdout
+
+
+def _in_this_process(words: list[str], folder: Path) -> tuple[int, str]:
+    assert words[0] == "sudare" and Path.cwd() == folder
+    result = CliRunner().invoke(app, words[1:], env=_PLAIN, prog_name="sudare")
+    return result.exit_code, result.output
 
 
 def _compare(expected: str, got: str, where: str) -> None:
