@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,18 +29,6 @@ class Histograms:
     def owner(self) -> NDArray[np.int64]:
         """The group of each entry."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
-
-    def dense(self, cells: int = 1 << 22) -> Iterator[tuple[slice, NDArray[np.int64]]]:
-        """Yield slices of groups with their dense histograms, at most about ``cells`` numbers at a time."""
-        groups, width = len(self.start) - 1, len(self.total)
-        step = max(1, cells // max(width, 1))
-        for first in range(0, groups, step):
-            last = min(first + step, groups)
-            low, high = self.start[first], self.start[last]
-            block = np.zeros((last - first, width), dtype=np.int64)
-            owner = np.repeat(np.arange(last - first), np.diff(self.start[first : last + 1]))
-            block[owner, self.codes[low:high]] = self.counts[low:high]
-            yield slice(first, last), block
 
 
 @dataclass(frozen=True, eq=False)

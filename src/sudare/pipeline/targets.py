@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Collection, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,24 +20,6 @@ from sudare.engines.database.unique_records import rare_in, single_in
 from sudare.policy import Policy
 from sudare.releases import Rows, is_text, place, second_table, telling, write_batches
 from sudare.releases.certificate import Certificate
-
-
-class Target(Protocol):
-    """What can be done with a release on its way."""
-
-    text: bool
-    """Whether it is text, where an empty field is a missing cell."""
-
-    def write(
-        self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
-    ) -> None:
-        """Write the rows where nobody looks for them; ``recoded`` columns show other things than they did."""
-
-    def audit(self, policy: Policy, **how: Any) -> AuditReport:
-        """Prove what was written."""
-
-    def place(self, certificate: Certificate) -> None:
-        """Put it in its place, with its certificate."""
 
 
 class FileTarget:

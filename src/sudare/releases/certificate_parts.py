@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, Self
+from functools import partial
+from typing import Annotated, Any, Self, get_origin, get_type_hints
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,9 @@ class Guarantee:
 class Facts:
     """What a method says about its decision, by key; methods differ in what they say.
 
-    Properties are the keys that are documented; of a key that is not there, they are None or empty. A file may hold
-    anything, so whoever relies on what is inside of them checks it.
+    A class below names the keys that are documented, each with its type and what it means. Its objects have an
+    attribute for each of them, which is None or empty if the key is not there. A file may hold anything, so whoever
+    relies on what is inside of them checks it.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -55,167 +57,75 @@ class Facts:
         """Return what a certificate says; nothing, if that is no mapping."""
         return cls(given if isinstance(given, Mapping) else {})
 
-    def _mapping(self, key: str) -> Mapping[str, Any]:
-        found = self.facts.get(key)
+    def __init_subclass__(cls) -> None:
+        for key, kind in get_type_hints(cls).items():
+            if key != "facts":
+                setattr(cls, key, property(partial(_said, key=key, kind=get_origin(kind))))
+
+
+def _said(said: Facts, *, key: str, kind: Any) -> Any:
+    """Return what is said under a key; None or empty if nothing is."""
+    found = said.facts.get(key)
+    if kind is Mapping:
         return found if isinstance(found, Mapping) else {}
+    return list(found or ()) if kind is list else found
 
 
 class Search(Facts):
     """What a method says about how it decided; empty if it says nothing."""
 
-    @property
-    def notes(self) -> list[str]:
-        """What a reader should know."""
-        return list(self.facts.get("notes", ()))
-
-    @property
-    def loss(self) -> str | None:
-        """Which loss was minimized."""
-        return self.facts.get("loss")
-
-    @property
-    def value(self) -> float | None:
-        """What the chosen levels lose, with the weights of the columns."""
-        return self.facts.get("value")
-
-    @property
-    def at_least(self) -> float | None:
-        """What any levels that keep the policy lose at least; equal to `value` if that is the least."""
-        return self.facts.get("at_least")
-
-    @property
-    def optimal(self) -> bool | None:
-        """Whether it is proven that no other levels lose less."""
-        return self.facts.get("optimal")
-
-    @property
-    def levels(self) -> Mapping[str, int]:
-        """The level of each quasi-identifier; 0 is unchanged."""
-        return self._mapping("levels")
-
-    @property
-    def heights(self) -> Mapping[str, int]:
-        """The level at which each quasi-identifier shows nothing."""
-        return self._mapping("heights")
-
-    @property
-    def ties(self) -> int | None:
-        """How many other nodes lose as little."""
-        return self.facts.get("ties")
-
-    @property
-    def nodes(self) -> int | None:
-        """How many nodes there are: ways to choose a level for each column."""
-        return self.facts.get("nodes")
-
-    @property
-    def checked(self) -> int | None:
-        """How many nodes were counted; bounds excluded the others."""
-        return self.facts.get("checked")
-
-    @property
-    def unseen(self) -> Mapping[str, Mapping[str, int]]:
-        """For each column with values that an applied plan does not know: these `values` and their `records`."""
-        return self._mapping("unseen")
-
-    @property
-    def target(self) -> str | None:
-        """The column whose values classes should predict."""
-        return self.facts.get("target")
-
-    @property
-    def w(self) -> float | None:
-        """The weight of what is said about the target."""
-        return self.facts.get("w")
-
-    @property
-    def class_info(self) -> float | None:
-        """Bits of doubt about the target of a record whose group is known."""
-        return self.facts.get("class_info")
-
-    @property
-    def split_info(self) -> float | None:
-        """Bits of doubt about the group of a record."""
-        return self.facts.get("split_info")
-
-    @property
-    def table_info(self) -> float | None:
-        """Both kinds of doubt, weighed by `w` and 1 - `w`: the method minimizes this."""
-        return self.facts.get("table_info")
-
-    @property
-    def greedy_table_info(self) -> float | None:
-        """With `search: beam`, the result of `search: greedy`."""
-        return self.facts.get("greedy_table_info")
-
-    @property
-    def steps(self) -> int | None:
-        """How many specializations were made."""
-        return self.facts.get("steps")
-
-    @property
-    def cut(self) -> Mapping[str, int]:
-        """How many different cells each quasi-identifier shows."""
-        return self._mapping("cut")
-
-    @property
-    def residue(self) -> int | None:
-        """How many records left their groups."""
-        return self.facts.get("residue")
-
-    @property
-    def phase(self) -> int | None:
-        """The phase in which the residue became eligible."""
-        return self.facts.get("phase")
-
-    @property
-    def rounds(self) -> int | None:
-        """How many rounds the third phase took."""
-        return self.facts.get("rounds")
+    notes: Annotated[list[str], "what a reader should know"]
+    loss: Annotated[str | None, "which loss was minimized"]
+    value: Annotated[float | None, "what the chosen levels lose, with the weights of the columns"]
+    at_least: Annotated[
+        float | None, "what any levels that keep the policy lose at least; equal to `value` if that is the least"
+    ]
+    optimal: Annotated[bool | None, "whether it is proven that no other levels lose less"]
+    levels: Annotated[Mapping[str, int], "the level of each quasi-identifier; 0 is unchanged"]
+    heights: Annotated[Mapping[str, int], "the level at which each quasi-identifier shows nothing"]
+    ties: Annotated[int | None, "how many other nodes lose as little"]
+    nodes: Annotated[int | None, "how many nodes there are: ways to choose a level for each column"]
+    checked: Annotated[int | None, "how many nodes were counted; bounds excluded the others"]
+    unseen: Annotated[
+        Mapping[str, Mapping[str, int]],
+        "for each column with values that an applied plan does not know: these `values` and their `records`",
+    ]
+    target: Annotated[str | None, "the column whose values classes should predict"]
+    w: Annotated[float | None, "the weight of what is said about the target"]
+    class_info: Annotated[float | None, "bits of doubt about the target of a record whose group is known"]
+    split_info: Annotated[float | None, "bits of doubt about the group of a record"]
+    table_info: Annotated[float | None, "both kinds of doubt, weighed by `w` and 1 - `w`: the method minimizes this"]
+    greedy_table_info: Annotated[float | None, "with `search: beam`, the result of `search: greedy`"]
+    steps: Annotated[int | None, "how many specializations were made"]
+    cut: Annotated[Mapping[str, int], "how many different cells each quasi-identifier shows"]
+    residue: Annotated[int | None, "how many records left their groups"]
+    phase: Annotated[int | None, "the phase in which the residue became eligible"]
+    rounds: Annotated[int | None, "how many rounds the third phase took"]
 
 
 class Mechanism(Facts):
     """How sensitive values are hidden, or values are drawn anew; empty if they are not."""
 
-    @property
-    def columns(self) -> Mapping[str, Mapping[str, Any]]:
-        """For each column whose values are hidden or drawn: its `values` (null: missing), and how they were drawn."""
-        return self._mapping("columns")
-
-    @property
-    def groups(self) -> int | None:
-        """How many groups the second table has."""
-        return self.facts.get("groups")
-
-    @property
-    def second_sha256(self) -> str | None:
-        """The digest of the second table's file."""
-        return self.facts.get("second_sha256")
-
-    @property
-    def randomness(self) -> str | None:
-        """Where the randomness came from: the operating system, or a seed, for tests."""
-        return self.facts.get("randomness")
-
-    @property
-    def kind(self) -> str | None:
-        """Whether matrices are `uniform` or `invariant`."""
-        return self.facts.get("kind")
-
-    @property
-    def strata(self) -> Mapping[str, Any] | None:
-        """The `columns` that strata are made of, and for each of its `cells` what was drawn there."""
-        return self.facts.get("strata")
-
-    @property
-    def joint(self) -> list[Mapping[str, Any]] | None:
-        """Groups of `columns` that were drawn together, each with the `rows` of its matrix."""
-        return self.facts.get("joint")
-
-    @property
-    def calibration(self) -> Mapping[str, Any]:
-        """How much of the values is kept (`p`, `retention`), and which condition allows no more (`binding`)."""
-        return self._mapping("calibration")
+    columns: Annotated[
+        Mapping[str, Mapping[str, Any]],
+        "for each column whose values are hidden or drawn: its `values` (null: missing), and how they were drawn",
+    ]
+    groups: Annotated[int | None, "how many groups the second table has"]
+    second_sha256: Annotated[str | None, "the digest of the second table's file"]
+    randomness: Annotated[str | None, "where the randomness came from: the operating system, or a seed, for tests"]
+    kind: Annotated[str | None, "whether matrices are `uniform` or `invariant`"]
+    strata: Annotated[
+        Mapping[str, Any] | None,
+        "the `columns` that strata are made of, and for each of its `cells` what was drawn there",
+    ]
+    joint: Annotated[
+        list[Mapping[str, Any]] | None,
+        "groups of `columns` that were drawn together, each with the `rows` of its matrix",
+    ]
+    calibration: Annotated[
+        Mapping[str, Any],
+        "how much of the values is kept (`p`, `retention`), and which condition allows no more (`binding`)",
+    ]
 
     def with_second(self, digest: str) -> Mechanism:
         """Return the same mechanism with the digest of the second table."""

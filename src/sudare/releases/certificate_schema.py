@@ -49,12 +49,11 @@ def text() -> str:
 
 
 def _object(kind: Any) -> dict[str, Any]:
-    """Return the schema of a class: its fields, or, where keys depend on the method, its properties."""
-    if issubclass(kind, Facts):
-        found = {name: each for name, each in vars(kind).items() if isinstance(each, property)}
-        properties = {name: _property(name, each) for name, each in found.items()}
-        return {"type": "object", "properties": properties}
+    """Return the schema of a class: its fields, or, where keys depend on the method, those that it documents."""
     hints = get_type_hints(kind, include_extras=True)
+    if issubclass(kind, Facts):
+        keys = {name: _key(name, *get_args(hint)) for name, hint in hints.items() if name != "facts"}
+        return {"type": "object", "properties": keys}
     names = [each.name for each in fields(kind)]
     more = _MORE if kind is Certificate else {}
     return {
@@ -65,13 +64,10 @@ def _object(kind: Any) -> dict[str, Any]:
     }
 
 
-def _property(name: str, given: property) -> dict[str, Any]:
-    """Return the schema of a key that some methods have: it is described by its docstring, and is never null."""
-    kind = get_type_hints(given.fget)["return"]
+def _key(name: str, kind: Any, about: str) -> dict[str, Any]:
+    """Return the schema of a key that some methods have: it is never null."""
     there = [part for part in get_args(kind) if part is not NoneType] if isinstance(kind, UnionType) else [kind]
-    about = " ".join(str(given.__doc__).split()).rstrip(".")
-    more = _DIGEST if name == "second_sha256" else {}
-    return {"description": about[0].lower() + about[1:]} | _schema(there[0]) | more
+    return {"description": about} | _schema(there[0]) | (_DIGEST if name == "second_sha256" else {})
 
 
 def _schema(kind: Any) -> dict[str, Any]:

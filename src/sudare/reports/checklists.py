@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sudare.reports.describe.figure_types import ColumnFigures, Figures
 from sudare.reports.identifiers import (
     ANY_OTHER,
     BIRTH,
@@ -27,7 +28,6 @@ from sudare.reports.identifiers import (
 )
 from sudare.reports.sections import Cell, Section
 
-Found = Mapping[str, Any]
 MET, UNMET, JUDGE = "met", "not met", "for a human to judge"
 STYLES = {MET: "met", UNMET: "unmet", JUDGE: "judge"}
 
@@ -49,12 +49,12 @@ KNOWLEDGE = Item(
 """The second condition of Safe Harbor."""
 
 
-def checklists(found: Found) -> Section:
+def checklists(found: Figures) -> Section:
     """Return the section of all checklists."""
     return Section.of("checklists", "Checklists", {"lists": [_list(*each) for each in _lists(found)]})
 
 
-def verdicts(found: Found) -> list[tuple[str, str, str]]:
+def verdicts(found: Figures) -> list[tuple[str, str, str]]:
     """Return the verdict of each checklist as a whole: its title, the worst of its rules, and how many there are."""
     whole = []
     for title, _, items in _lists(found):
@@ -65,7 +65,7 @@ def verdicts(found: Found) -> list[tuple[str, str, str]]:
     return sorted(whole, key=lambda each: (UNMET, JUDGE, MET).index(each[1]))
 
 
-def _lists(found: Found) -> list[tuple[str, str, list[Item]]]:
+def _lists(found: Figures) -> list[tuple[str, str, list[Item]]]:
     return [
         (
             "HIPAA Safe Harbor: the eighteen identifiers",
@@ -105,7 +105,7 @@ def _list(title: str, about: str, items: Sequence[Item]) -> dict[str, Any]:
 # -- HIPAA ----------------------------------------------------------------------------------------------------------
 
 
-def safe_harbor(found: Found) -> list[Item]:
+def safe_harbor(found: Figures) -> list[Item]:
     """Return the eighteen identifiers, each with what is known of columns that look like it."""
     released = {column["name"]: column for column in found["columns"]}
     numbered = [column["name"] for column in found["policy"]["columns"] if column["role"] == "subject"]
@@ -120,7 +120,7 @@ def safe_harbor(found: Found) -> list[Item]:
     return items
 
 
-def _texts(found: Found) -> list[str]:
+def _texts(found: Figures) -> list[str]:
     """Return the columns that leave as they came, and hold what may be anything: text seldom the same twice.
 
     Short codes that many records share, such as those of diagnoses, hold nothing but themselves.
@@ -135,7 +135,7 @@ def _texts(found: Found) -> list[str]:
     ]
 
 
-def _looks_like(column: Found, name: str, number: int, hints: str) -> bool:
+def _looks_like(column: ColumnFigures, name: str, number: int, hints: str) -> bool:
     if number == 2 and words_of(name) & STATES and not hinted(name, SMALLER):
         return False
     if number == 3 and column["kind"] == "date":
@@ -157,13 +157,13 @@ def _who(name: str) -> bool:
     return bool(own) and own <= PEOPLE
 
 
-def _shared(column: Found) -> bool:
+def _shared(column: ColumnFigures) -> bool:
     """Say whether most records of the data share their value with many."""
     known = column["kind"] in ("number", "category") or column.get("codes")
     return bool(known) and not column.get("own", True)
 
 
-def _leads_to_people(column: Found, number: int) -> bool:
+def _leads_to_people(column: ColumnFigures, number: int) -> bool:
     """Say whether a column's values may be numbers of people: few records share each, or an end of a range does so."""
     if column["kind"] in ("date", "time", "duration", "text", "items", "other"):  # judged elsewhere
         return False
@@ -172,7 +172,7 @@ def _leads_to_people(column: Found, number: int) -> bool:
     return bool(column.get("unique") or column.get("ends"))
 
 
-def _verdict(number: int, there: Sequence[Found], away: str, texts: Sequence[str]) -> tuple[str, str]:
+def _verdict(number: int, there: Sequence[ColumnFigures], away: str, texts: Sequence[str]) -> tuple[str, str]:
     if not there:
         by_values = ", by its name or its values" if number in (*NUMBERS, ANY_OTHER) else ""
         seen = f"{away}{'No other' if away else 'No'} column of the release looks like one"
@@ -195,7 +195,7 @@ def _verdict(number: int, there: Sequence[Found], away: str, texts: Sequence[str
     return away + " ".join(told), worst
 
 
-def _dated(column: Found) -> tuple[str, str]:
+def _dated(column: ColumnFigures) -> tuple[str, str]:
     """Judge a date, or an age."""
     if column["kind"] == "date":
         if column["treatment"] in ("sets", "apart"):
@@ -219,7 +219,7 @@ def _dated(column: Found) -> tuple[str, str]:
     return f"{_shown(column)}; is it, or does it lead to, a date?", JUDGE
 
 
-def _placed(column: Found) -> tuple[str, str]:
+def _placed(column: ColumnFigures) -> tuple[str, str]:
     single = ", with places that stand by themselves" if column.get("exact") else ""
     return (
         f"{_shown(column)}{single}. Safe Harbor allows states, and the first three digits of a zip code where more "
@@ -227,7 +227,7 @@ def _placed(column: Found) -> tuple[str, str]:
     ), JUDGE
 
 
-def _coded(column: Found, named: bool) -> tuple[str, str]:
+def _coded(column: ColumnFigures, named: bool) -> tuple[str, str]:
     """Judge what may be a number of a person, by its name, its values or both."""
     rare = "few records share a value of it" if column.get("unique") else ""
     if column.get("ends"):
@@ -239,7 +239,7 @@ def _coded(column: Found, named: bool) -> tuple[str, str]:
     return f"{_shown(column)}. Its name looks like an identifier: is it one?", JUDGE
 
 
-def _shown(column: Found) -> str:
+def _shown(column: ColumnFigures) -> str:
     words = {
         "generalized": "released generalized",
         "untouched": "released as it was",
@@ -253,7 +253,7 @@ def _shown(column: Found) -> str:
 # -- thresholds --------------------------------------------------------------------------------------------------------
 
 
-def _crowd(found: Found) -> tuple[int | None, str]:
+def _crowd(found: Figures) -> tuple[int | None, str]:
     """Return the size of the smallest crowd that anybody stands in, and how it is known."""
     if found["smallest_class"] is not None:
         who = "people" if found["people"] else "records"
@@ -265,7 +265,7 @@ def _crowd(found: Found) -> tuple[int | None, str]:
     return None, "The release leaves quasi-identifiers as they were, so that people may be recognised by them"
 
 
-def _crowded(found: Found) -> tuple[str, str]:
+def _crowded(found: Figures) -> tuple[str, str]:
     """Return what is known of the smallest crowd, and whether it is one of 11."""
     size, told = _crowd(found)
     outside = found["classes"]["outside"] if found["classes"] else []
@@ -276,14 +276,14 @@ def _crowded(found: Found) -> tuple[str, str]:
     return told, MET
 
 
-def _few_share(found: Found) -> tuple[list[str], list[str]]:
+def _few_share(found: Figures) -> tuple[list[str], list[str]]:
     """Return the columns with values that few records share: those where it was seen, and those that are hidden."""
     columns = found["columns"]
     hidden = [column["name"] for column in columns if column["treatment"] in ("sets", "apart")]
     return [column["name"] for column in columns if column.get("rare")], hidden
 
 
-def ema(found: Found) -> list[Item]:
+def ema(found: Figures) -> list[Item]:
     """Return the rules of EMA's policy 0070 that can be asked of a table."""
     size, _ = _crowd(found)
     told, verdict = _crowded(found)
@@ -301,7 +301,7 @@ def ema(found: Found) -> list[Item]:
     ]
 
 
-def _criteria(measured: Found) -> Iterator[Item]:
+def _criteria(measured: Mapping[str, Any]) -> Iterator[Item]:
     names = {
         "singling_out": "No record can be singled out",
         "linkability": "Records about a person cannot be linked",
@@ -318,7 +318,7 @@ def _criteria(measured: Found) -> Iterator[Item]:
         yield Item(rule, seen, JUDGE)
 
 
-def cell_size(found: Found) -> list[Item]:
+def cell_size(found: Figures) -> list[Item]:
     """Return the rule of cells of at least 11."""
     told, verdict = _crowded(found)
     small = [column["name"] for column in found["columns"] if column.get("small")]
@@ -345,7 +345,7 @@ def cell_size(found: Found) -> list[Item]:
 # -- Japan ----------------------------------------------------------------------------------------------------
 
 
-def appi(found: Found) -> list[Item]:
+def appi(found: Figures) -> list[Item]:
     """Return the standards for making anonymously processed information, and the duties that come with it."""
     return [
         _appi_descriptions(found),
@@ -357,7 +357,7 @@ def appi(found: Found) -> list[Item]:
     ]
 
 
-def _appi_descriptions(found: Found) -> Item:
+def _appi_descriptions(found: Figures) -> Item:
     """Rule 34(1): names, addresses, ways to reach somebody, and faces."""
     rule = "Rule 34(1): descriptions that identify a person are deleted or replaced"
     absent = any(one["model"] == "identifiers absent" and one["holds"] for one in found["guarantees"])
@@ -370,7 +370,7 @@ def _appi_descriptions(found: Found) -> Item:
     return Item(rule, seen, MET if absent and withheld and not telling and not texts else JUDGE)
 
 
-def _appi_official_codes(found: Found) -> Item:
+def _appi_official_codes(found: Figures) -> Item:
     """Rule 34(2): official numbers, insurance, licenses, bodies, passports and pensions."""
     rule = "Rule 34(2): individual identification codes (個人識別符号) are deleted or replaced"
     hints = [IDENTIFIERS[place][1] for place in (6, 8, 10, 15)]
@@ -380,7 +380,7 @@ def _appi_official_codes(found: Found) -> Item:
     return Item(rule, seen, JUDGE if codes or _texts(found) else MET)
 
 
-def _appi_links(found: Found) -> Item:
+def _appi_links(found: Figures) -> Item:
     """Rule 34(3): numbers of people, and other codes."""
     rule = "Rule 34(3): codes that link with other information are deleted or replaced"
     subject = any(column["role"] == "subject" for column in found["policy"]["columns"])
@@ -404,7 +404,7 @@ def _appi_links(found: Found) -> Item:
     return Item(rule, seen, JUDGE if (subject and linked) or numbered or _texts(found) else MET)
 
 
-def _appi_unusual(found: Found) -> Item:
+def _appi_unusual(found: Figures) -> Item:
     """Rule 34(4): values that few share."""
     rule = "Rule 34(4): idiosyncratic descriptions (特異な記述) are deleted or replaced"
     rare, hidden = _few_share(found)
@@ -418,7 +418,7 @@ def _appi_unusual(found: Found) -> Item:
     return Item(rule, seen, JUDGE if rare or hidden or outside or size is None or size < 2 else MET)
 
 
-def _appi_other_measures(found: Found) -> Item:
+def _appi_other_measures(found: Figures) -> Item:
     """Rule 34(5): whatever else the data ask for."""
     rule = "Rule 34(5): other measures that the nature of the data asks for"
     changed = [column["name"] for column in found["columns"] if column["treatment"] != "untouched"]
@@ -426,7 +426,7 @@ def _appi_other_measures(found: Found) -> Item:
     return Item(rule, seen, JUDGE)
 
 
-def _appi_duties(found: Found) -> list[Item]:
+def _appi_duties(found: Figures) -> list[Item]:
     """Art. 43: what the organisation has to do."""
     organisation = "A matter of the organisation."
     kinds = f"The release holds: {', '.join(column['name'] for column in found['columns'])}."
@@ -444,6 +444,6 @@ def _appi_duties(found: Found) -> list[Item]:
     return [Item(rule, what, JUDGE) for rule, what in seen.items()]
 
 
-def _untouched(found: Found) -> list[str]:
+def _untouched(found: Figures) -> list[str]:
     """Return the columns that are released unchanged."""
     return [column["name"] for column in found["columns"] if column["treatment"] == "untouched"]

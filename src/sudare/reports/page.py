@@ -5,24 +5,22 @@ There is no script in it, and nothing is fetched: a policy in its head forbids b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from sudare.reports.checklists import STYLES, checklists, verdicts
+from sudare.reports.describe.figure_types import Figures
 from sudare.reports.explanations import signed
 from sudare.reports.markup import rendered
 from sudare.reports.sections import sections_of
 
-Found = Mapping[str, Any]
 
-
-def report_page(found: Found) -> str:
+def report_page(found: Figures) -> str:
     """Return the whole report as HTML, from what :func:`sudare.reports.describe.figures.describe` gives."""
     title = f"Report on {found['names'].get('release') or 'a release'}"
     return str(rendered("page.html", title=title, parts=[*sections_of(found), checklists(found)], **_lead(found)))
 
 
-def _lead(found: Found) -> dict[str, Any]:
+def _lead(found: Figures) -> dict[str, Any]:
     """Return what stands before all sections."""
     records = found["records"]
     lost = records["left_out"]
@@ -47,7 +45,7 @@ def _lead(found: Found) -> dict[str, Any]:
     }
 
 
-def _verdicts(found: Found) -> list[tuple[str, str, str, str]]:
+def _verdicts(found: Figures) -> list[tuple[str, str, str, str]]:
     """Return the verdicts on the whole, first of all what is not kept or not met."""
     broken = sum(not one["holds"] for one in found["guarantees"])
     count = len(found["guarantees"])
@@ -60,7 +58,7 @@ def _verdicts(found: Found) -> list[tuple[str, str, str, str]]:
     return lines + [(title, STYLES[verdict], verdict, rules) for title, verdict, rules in verdicts(found)]
 
 
-def _about(found: Found) -> list[list[str]]:
+def _about(found: Figures) -> list[list[str]]:
     """Return what the release is for, when it was made, and who answers for it."""
     facts = found["certificate"]
     names = {"legal_basis": "legal basis"}

@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from sudare.methods import method_of
+from sudare.reports.describe.figure_types import ColumnFigures, Figures
 from sudare.reports.explanations import ROLES, TREATMENTS, limits, meaning, usage
 from sudare.reports.markup import rendered
 from sudare.reports.svg.report_charts import FORMS, bars, histogram, matrix, percent, shares
@@ -41,14 +42,13 @@ class Cell:
     sign: bool = False
 
 
-Found = Mapping[str, Any]
 Facts = dict[str, Any]
 """What a template shows."""
 
 
-def sections_of(found: Found) -> list[Section]:
+def sections_of(found: Figures) -> list[Section]:
     """Return the sections of a report in their order."""
-    parts: list[tuple[str, str, Callable[[Found], Facts]]] = [
+    parts: list[tuple[str, str, Callable[[Figures], Facts]]] = [
         ("promises", "What was promised, and proven", _promises),
         ("columns", "Each column before and after", _columns),
         ("relations", "How columns go together", _relations),
@@ -74,7 +74,7 @@ def _figure(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _promises(found: Found) -> Facts:
+def _promises(found: Figures) -> Facts:
     rows = []
     for one in found["guarantees"]:
         limited = one["required"] not in (0, None) or not str(one["model"]).endswith("absent")
@@ -90,7 +90,7 @@ def _promises(found: Found) -> Facts:
     return {"rows": rows, "limits": list(limits(found))}
 
 
-def _asked(one: Found) -> str:
+def _asked(one: Mapping[str, Any]) -> str:
     given = ", ".join(
         f"{name} = {', '.join(map(str, value)) if isinstance(value, list) else value}"
         for name, value in one["parameters"].items()
@@ -99,11 +99,11 @@ def _asked(one: Found) -> str:
     return f"{one['model']} ({given})" if given else str(one["model"])
 
 
-def _columns(found: Found) -> Facts:
+def _columns(found: Figures) -> Facts:
     return {"colours": BEFORE_AFTER, "cards": [_column(column) for column in found["columns"]]}
 
 
-def _column(column: Found) -> Facts:
+def _column(column: ColumnFigures) -> Facts:
     about = f"{ROLES[column['role']]}; {TREATMENTS[column['treatment']]}."
     if column["distance"] is not None:
         about += f" Difference {percent(column['distance'])}."
@@ -115,7 +115,7 @@ def _column(column: Found) -> Facts:
     return {"name": column["name"], "about": about, "picture": picture, "notes": column["notes"]}
 
 
-def _relations(found: Found) -> Facts:
+def _relations(found: Figures) -> Facts:
     facts = found["relations"]
     if facts is None:
         return {"names": []}
@@ -136,7 +136,7 @@ def _relations(found: Found) -> Facts:
     return {"names": facts["names"], "moved": _moved(facts), "pictures": pictures, "notes": notes}
 
 
-def _moved(facts: Found) -> str:
+def _moved(facts: Mapping[str, Any]) -> str:
     """Name the pair that changed most."""
     pairs = [
         (abs(before - after), facts["names"][a], facts["names"][b], before, after)
@@ -152,7 +152,7 @@ def _moved(facts: Found) -> str:
     return f"The largest change is that of {first} and {second}: {before:.2f} before, {after:.2f} after."
 
 
-def _classes(found: Found) -> Facts:
+def _classes(found: Figures) -> Facts:
     facts = found["classes"]
     shown: Facts = {"lines": [], "picture": "", "colours": (), "notes": []}
     if facts is None:
@@ -180,11 +180,11 @@ def _classes(found: Found) -> Facts:
     }
 
 
-def _attributes(found: Found) -> Facts:
+def _attributes(found: Figures) -> Facts:
     quasi = [column for column in found["columns"] if column["shares"]]
     if not quasi:
         return {"rows": []}
-    used = {form for column in quasi for form, share in column["shares"].items() if share}
+    used = {form for column in quasi for form, share in (column["shares"] or {}).items() if share}
     colours = {"single": "after", "generalized": "general", "hidden": "hidden", "drawn": "drawn", "left_out": "gone"}
     lost = found["records"]["left_out"]
     left = f"Fewer than {lost.get('below')} records are not shown at all; they are not in these figures."
@@ -195,7 +195,7 @@ def _attributes(found: Found) -> Facts:
         "rows": [
             [
                 column["name"],
-                *(percent(column["shares"].get(form) or 0.0) for form in FORMS if form in used),
+                *(percent((column["shares"] or {}).get(form) or 0.0) for form in FORMS if form in used),
                 _width(column),
             ]
             for column in quasi
@@ -204,7 +204,7 @@ def _attributes(found: Found) -> Facts:
     }
 
 
-def _width(column: Found) -> str:
+def _width(column: ColumnFigures) -> str:
     width = column.get("width")
     if width is None:
         return "–"
@@ -212,15 +212,15 @@ def _width(column: Found) -> str:
     return f"{width:,g} {unit.get(column['kind'], '')}".rstrip()
 
 
-def _risk(found: Found) -> Facts:
-    facts = found["exposure"]
+def _risk(found: Figures) -> Facts:
+    facts, classes = found["exposure"], found["classes"]
     shown: Facts = {"lines": [], "rows": [], "notes": [], "attacks": [], "worst": []}
-    if facts is None:
+    if facts is None or classes is None:
         return shown | {"lines": ["The policy names no quasi-identifiers by which a person could be recognised."]}
     before, after = facts["before"], facts["after"]
     who = "of people who look like nobody else" if found["people"] else "like no other"
 
-    def line(name: str, about: str, take: Callable[[Found], float | None]) -> list[Cell | str]:
+    def line(name: str, about: str, take: Callable[[Mapping[str, Any]], float | None]) -> list[Cell | str]:
         told = "see the promises" if after is None else percent(take(after))
         return [Cell(about, strong=name), _share(take(before), found), told]
 
@@ -240,7 +240,6 @@ def _risk(found: Found) -> Facts:
             f"{_crowd(limit)}."
         )
         rows.append(line(f"above {limit}", about, lambda side, limit=limit: side["above"][limit]))  # type: ignore[misc]
-    classes = found["classes"]
     lines = [
         f"How likely it is that somebody who knows {', '.join(classes['columns'])} of a person finds the record of "
         "this person."
@@ -260,11 +259,11 @@ def _crowd(limit: str) -> int:
     return {"0.05": 20, "0.09": 11, "0.2": 5, "0.33": 3}.get(limit) or round(1 / float(limit))
 
 
-def _share(share: float | None, found: Found) -> str:
+def _share(share: float | None, found: Figures) -> str:
     return f"fewer than {found['threshold']} records" if share is None else percent(share)
 
 
-def _attacks(risk: Found, found: Found) -> Facts:
+def _attacks(risk: Mapping[str, Any], found: Figures) -> Facts:
     """Return what attacks on both sides achieved."""
     rows = []
     linkage = risk["linkage"]
@@ -294,7 +293,7 @@ def _attacks(risk: Found, found: Found) -> Facts:
     }
 
 
-def _success(one: Found | None) -> str:
+def _success(one: Mapping[str, Any] | None) -> str:
     if one is None:
         return "not measured"
     return (
@@ -303,17 +302,17 @@ def _success(one: Found | None) -> str:
     )
 
 
-def _singled(one: Found | None, found: Found) -> str:
+def _singled(one: Mapping[str, Any] | None, found: Figures) -> str:
     if one is None:
         return "not measured"
     return f"fewer than {found['threshold']} records" if one["few"] else percent(one["share"])
 
 
-def _use(found: Found) -> Facts:
+def _use(found: Figures) -> Facts:
     return {"lines": list(usage(found))}
 
 
-def _policy(found: Found) -> Facts:
+def _policy(found: Figures) -> Facts:
     policy = found["policy"]
     rows = [
         [
@@ -358,7 +357,7 @@ def _size(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def _certificate(found: Found) -> Facts:
+def _certificate(found: Figures) -> Facts:
     facts = found["certificate"]
     losses = [[name.replace("_", " "), LOSSES.get(name, ""), _size(value)] for name, value in facts["loss"].items()]
     rows = [
@@ -383,7 +382,7 @@ def _certificate(found: Found) -> Facts:
     return {"rows": rows, "losses": losses, "notes": [rounded] if facts["rounded"] else []}
 
 
-def _blurring(found: Found) -> Facts:
+def _blurring(found: Figures) -> Facts:
     least = found["threshold"]
     who = "people" if found["people"] else "records"
     lines = [

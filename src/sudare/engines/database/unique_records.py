@@ -7,7 +7,8 @@ is so in every part of the group that agrees in these.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,19 +45,29 @@ def marks(part: Sequence[Names]) -> tuple[list[str], dict[Names, int]]:
     return names, {each: sum(bit for name, bit in bits.items() if name not in each) for each in part}
 
 
+def in_passes(
+    sets: Sequence[Sequence[str]],
+    at_once: Callable[[Sequence[Names]], dict[Names, Single]] | None,
+    together: Callable[[Names], Single],
+) -> list[Single]:
+    """Count by sets of columns: as many of them ``at_once`` as fit into one pass, if they can be, or one by one."""
+    found: dict[Names, Single] = {}
+    if at_once is not None:
+        for part in passes(sets):
+            if len(part) > 1:
+                found |= at_once(part)
+    for names in map(tuple, sets):
+        if names not in found:
+            found[names] = together(names)
+    return [found[tuple(names)] for names in sets]
+
+
 def single_in(
     database: Database, place: Place, sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]
 ) -> list[Single]:
-    """Count in a database, as many sets at a time as fit into one pass."""
-    found: dict[Names, Single] = {}
-    if of is None:
-        for part in passes(sets):
-            if len(part) > 1:
-                found |= _at_once(database, place, part)
-    for names in map(tuple, sets):
-        if names not in found:
-            found[names] = _together(database, place, list(names), of, list(within))
-    return [found[tuple(names)] for names in sets]
+    """Count in a database."""
+    at_once = partial(_at_once, database, place) if of is None else None
+    return in_passes(sets, at_once, lambda names: _together(database, place, names, of, within))
 
 
 def _at_once(database: Database, place: Place, part: Sequence[Names]) -> dict[Names, Single]:
@@ -76,7 +87,7 @@ def _at_once(database: Database, place: Place, part: Sequence[Names]) -> dict[Na
     return {each: told.get(mark[each], (0, 0)) for each in part}
 
 
-def _together(database: Database, place: Place, names: list[str], of: str | None, within: list[str]) -> Single:
+def _together(database: Database, place: Place, names: Names, of: str | None, within: Sequence[str]) -> Single:
     """Count by some columns together."""
     wanted = list(dict.fromkeys([*names, *(within if of is not None else ()), *([] if of is None else [of])]))
     cell = {name: f"c{number}" for number, name in enumerate(wanted)}

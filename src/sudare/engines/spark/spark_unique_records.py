@@ -5,9 +5,10 @@ database.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sudare.engines.database.unique_records import Names, Single, marks, passes
+from sudare.engines.database.unique_records import Names, Single, in_passes, marks
 from sudare.engines.spark.spark_errors import speaking
 
 if TYPE_CHECKING:
@@ -17,16 +18,9 @@ if TYPE_CHECKING:
 def single_on(
     spark: Spark, frame: Any, sets: Sequence[Sequence[str]], of: str | None, within: Sequence[str]
 ) -> list[Single]:
-    """Count on Spark, as many sets at a time as fit into one pass."""
-    found: dict[Names, Single] = {}
-    if of is None:
-        for part in passes(sets):
-            if len(part) > 1:
-                found |= _at_once(spark, frame, part)
-    for names in map(tuple, sets):
-        if names not in found:
-            found[names] = _together_on(spark, frame, list(names), of, list(within))
-    return [found[tuple(names)] for names in sets]
+    """Count on Spark."""
+    at_once = partial(_at_once, spark, frame) if of is None else None
+    return in_passes(sets, at_once, lambda names: _together_on(spark, frame, names, of, within))
 
 
 def _at_once(spark: Spark, frame: Any, part: Sequence[Names]) -> dict[Names, Single]:
@@ -48,7 +42,7 @@ def _at_once(spark: Spark, frame: Any, part: Sequence[Names]) -> dict[Names, Sin
     return {each: told.get(mark[each], (0, 0)) for each in part}
 
 
-def _together_on(spark: Spark, frame: Any, names: list[str], of: str | None, within: list[str]) -> Single:
+def _together_on(spark: Spark, frame: Any, names: Names, of: str | None, within: Sequence[str]) -> Single:
     from pyspark.sql import functions as made
 
     wanted = list(dict.fromkeys([*names, *(within if of is not None else ()), *([] if of is None else [of])]))

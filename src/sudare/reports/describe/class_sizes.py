@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sudare.policy import KAnonymitySpec, KmAnonymitySpec, Policy
 from sudare.releases.cell_reader import read_cells
 from sudare.reports.describe.disclosure_control import Crowd, different
+from sudare.reports.describe.figure_types import Bin
 from sudare.table import Column, ItemSets
 
 Ints = NDArray[np.int64]
@@ -89,7 +90,7 @@ def sizes_of(classes: Ints, people: NDArray[Any] | None) -> tuple[Ints, Ints]:
     return sizes, np.bincount(pairs // (int(people.max(initial=0)) + 1)).astype(np.int64)
 
 
-def histogram(before: Ints, after: Ints | None, crowd: Crowd) -> list[dict[str, Any]]:
+def histogram(before: Ints, after: Ints | None, crowd: Crowd) -> list[Bin]:
     """Return the shares of records in classes of 1, 2 to 3, 4 to 7 and so on, blurred."""
     most = max(int(before.max(initial=1)), 1 if after is None else int(after.max(initial=1)))
     bins = int(np.floor(np.log2(most))) + 1
@@ -97,7 +98,7 @@ def histogram(before: Ints, after: Ints | None, crowd: Crowd) -> list[dict[str, 
     total = max(float(held.sum()), 1.0)
     shown = None if after is None else np.bincount(np.floor(np.log2(after)).astype(np.int64), after, bins)
     released = 1.0 if shown is None else max(float(shown.sum()), 1.0)
-    lines: list[dict[str, Any]] = []
+    lines: list[Bin] = []
     for place in range(bins):
         low, high = 2**place, 2 ** (place + 1) - 1
         share = crowd.share(int(held[place]))

@@ -26,6 +26,7 @@ from sudare.reports.describe.cell_shares import (
 )
 from sudare.reports.describe.chart_axes import Axis, kind_of, places_of
 from sudare.reports.describe.disclosure_control import Crowd
+from sudare.reports.describe.figure_types import Checked, ColumnFigures, Leads, Part
 from sudare.reports.describe.losses import disclosed_share
 from sudare.reports.describe.scales import MISSING, MOST_CATEGORIES, Scale, are_codes, before, is_free_text, scale_of
 from sudare.table import Column, ItemSets, encode_like
@@ -44,13 +45,13 @@ class Described:
         self.pair, self.crowd, self.listener = pair, crowd, listener
         self.scales: dict[str, Scale] = {}
         self.shown: dict[str, Shown] = {}
-        self.plain: list[dict[str, Any]] = []
+        self.plain: list[ColumnFigures] = []
         for number, name in enumerate(pair.columns):
             listener("describe columns", number, len(pair.columns))
             self.plain.append(self._described(name))
         self.plain += [self._undescribed(name) for name in pair.odd]
 
-    def _undescribed(self, name: str) -> dict[str, Any]:
+    def _undescribed(self, name: str) -> ColumnFigures:
         return {
             "name": name,
             "role": self.pair.policy.columns[name].role,
@@ -74,25 +75,36 @@ class Described:
             "small": True,
         }
 
-    def _described(self, name: str) -> dict[str, Any]:
+    def _described(self, name: str) -> ColumnFigures:
         column, spec = self.pair.columns[name], self.pair.policy.columns[name]
-        about: dict[str, Any] = {"name": name, "role": spec.role, "treatment": self._treatment(name), "notes": []}
         if isinstance(column, ItemSets):
-            return about | self._items(name, column)
+            return self._items(name, column)
         counts = np.bincount(column.codes, minlength=column.size).astype(np.int64)
         kind = kind_of(column)
         if kind == "category" and is_free_text(column, counts, self.crowd.rows):
             kind = "text"
         scale = None if kind == "text" else scale_of(column, counts, self.crowd, spec.order)
         shown = self._read(name, column, scale)
-        about |= {"kind": kind, "parts": None, "distance": None, "shares": self._shares(name, shown)}
-        about |= self._leads(name, column, shown)
-        about["codes"] = kind == "text" and are_codes(column)
+        checked: Checked = {}
         if shown is not None:
             self.shown[name] = shown
-            about |= self._figures(name, kind, column, shown)
+            checked = self._figures(name, kind, shown)
+        about: ColumnFigures = {
+            "name": name,
+            "role": spec.role,
+            "treatment": self._treatment(name),
+            "notes": [],
+            "kind": kind,
+            "parts": None,
+            "distance": None,
+            "shares": self._shares(name, shown),
+            **self._leads(name, column, shown),
+            "codes": kind == "text" and are_codes(column),
+            **checked,
+        }
         if scale is None:
-            return about | {"notes": [self._why(kind, column)]}
+            about["notes"] = [self._why(kind, column)]
+            return about
         self.scales[name] = scale
         earlier = before(scale, column, self.crowd)
         later = self._later(name, column, scale, shown)
@@ -161,7 +173,7 @@ class Described:
         held = np.bincount(place[place >= 0], np.maximum(counts, 0.0)[place >= 0], len(scale))
         return [round(share, 6) for share in (held / max(held.sum(), 1e-300)).tolist()]
 
-    def _shares(self, name: str, shown: Shown | None) -> dict[str, Any] | None:
+    def _shares(self, name: str, shown: Shown | None) -> dict[str, float] | None:
         """Return the share of the data's records whose cell is a value, is generalized, hidden, or not there."""
         if self.pair.policy.columns[name].role != "quasi":
             return None
@@ -176,7 +188,7 @@ class Described:
         gone = self.crowd.share(lost) or 0.0
         return dict(zip(("single", "generalized", "hidden"), forms, strict=True)) | {"left_out": gone}
 
-    def _figures(self, name: str, kind: str, column: Column, shown: Shown) -> dict[str, Any]:
+    def _figures(self, name: str, kind: str, shown: Shown) -> Checked:
         """Return what checklists ask for, all of it from the release.
 
         ``finest`` is the finest unit in which dates show; ``old`` whether ages above 89 show by themselves, in a range,
@@ -206,7 +218,7 @@ class Described:
             "exact": bool(np.any(used & (shown.form == SINGLE))),
         }
 
-    def _leads(self, name: str, column: Column, shown: Shown | None) -> dict[str, Any]:
+    def _leads(self, name: str, column: Column, shown: Shown | None) -> Leads:
         """Return whether released values lead to people, whatever the column is called; told by yes and no alone.
 
         ``unique`` says that most records hold values of their own or of few, and that the values leave in some form;
@@ -237,7 +249,7 @@ class Described:
 
     # -- item sets ------------------------------------------------------------------------------------------------
 
-    def _items(self, name: str, column: ItemSets) -> dict[str, Any]:
+    def _items(self, name: str, column: ItemSets) -> ColumnFigures:
         crowd, pair = self.crowd, self.pair
         record = np.repeat(np.arange(len(column)), np.diff(column.offsets))
         held = crowd.records(column.items, column.size)
@@ -248,16 +260,20 @@ class Described:
         released = max(pair.released.num_rows, 1)
         shown = _counted_items(pair.released.column(name), pair.policy.columns[name].separator)
         untouched = self._treatment(name) == "untouched"
-        about: dict[str, Any] = {
+        parts: list[Part] = [
+            {
+                "label": texts[code] if code < len(texts) else MISSING,
+                "before": crowd.share(int(held[code])),
+                "after": round(shown.get(texts[code] if code < len(texts) else None, 0) / released, 6),
+            }
+            for code in top
+        ]
+        return {
+            "name": name,
+            "role": pair.policy.columns[name].role,
+            "treatment": self._treatment(name),
             "kind": "items",
-            "parts": [
-                {
-                    "label": texts[code] if code < len(texts) else MISSING,
-                    "before": crowd.share(int(held[code])),
-                    "after": round(shown.get(texts[code] if code < len(texts) else None, 0) / released, 6),
-                }
-                for code in top
-            ],
+            "parts": parts or None,
             "distance": None,
             "shares": self._item_shares(name, len(column.items)),
             "notes": [
@@ -276,9 +292,8 @@ class Described:
             "rare": untouched and any(0 < count < crowd.least for count in shown.values()),
             "small": untouched and any(0 < count < SMALL for count in shown.values()),
         }
-        return about if top else about | {"parts": None}
 
-    def _item_shares(self, name: str, items: int) -> dict[str, Any] | None:
+    def _item_shares(self, name: str, items: int) -> dict[str, float] | None:
         """Return the share of a quasi-identifier's items that the release shows, and that it does not."""
         told = self.pair.certificate.item_sets.get(name)
         if told is None:

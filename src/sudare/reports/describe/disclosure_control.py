@@ -98,12 +98,6 @@ class Crowd:
         everybody = max(self.rounded(among), self.least)
         return float(f"{min(max(whole * self.least / everybody, -1.0), 1.0):.3g}")
 
-    def told(self, count: int) -> dict[str, Any]:
-        """Return a count in plain form: about how many there are, or that there are fewer than may be told."""
-        if 0 < count < self.least:
-            return {"below": self.least}
-        return {"about": self.rounded(count)}
-
 
 def merged(heads: Ints, crowd: Crowd) -> Ints:
     """Merge neighbouring bins until each holds a crowd; return the new bin of each.

@@ -19,6 +19,7 @@ from sudare.reports.describe import class_sizes
 from sudare.reports.describe.columns import Described
 from sudare.reports.describe.disclosure_control import Crowd, threshold
 from sudare.reports.describe.exposure import blurred_risk
+from sudare.reports.describe.figure_types import ClassFigures, Figures, Records
 from sudare.reports.describe.losses import told_losses
 from sudare.reports.describe.relations import relations
 from sudare.sources.opened_source import Data
@@ -36,7 +37,7 @@ def describe(
     names: Mapping[str, str] | None = None,
     risk: Callable[[], Mapping[str, Any] | None] | None = None,
     progress: Listener | None = None,
-) -> dict[str, Any]:
+) -> Figures:
     """Describe a release of some data under a policy, in the types that JSON has; raise if they do not belong together.
 
     ``names`` are what the release, the data and the policy are called. ``risk`` gives what a risk report's ``to_dict``
@@ -75,7 +76,7 @@ def describe(
     }
 
 
-def _records(pair: Pair, crowd: Crowd) -> dict[str, Any]:
+def _records(pair: Pair, crowd: Crowd) -> Records:
     """Return how many records came, left, and were left out; exact ones only if no small number follows from them."""
     lost = int(pair.certificate.suppressed)
     few = 0 < lost < crowd.least
@@ -90,7 +91,7 @@ def _records(pair: Pair, crowd: Crowd) -> dict[str, Any]:
     }
 
 
-def _alike(pair: Pair, crowd: Crowd) -> tuple[dict[str, Any] | None, dict[str, Any] | None, int | None]:
+def _alike(pair: Pair, crowd: Crowd) -> tuple[ClassFigures | None, Mapping[str, Any] | None, int | None]:
     """Return the sizes of classes, what they leave exposed, and the smallest class of the release."""
     names = class_sizes.class_columns(pair.policy)
     if not names:

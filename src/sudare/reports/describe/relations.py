@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 from sudare.reports.describe.cell_shares import Shown
 from sudare.reports.describe.chart_axes import places_of
 from sudare.reports.describe.disclosure_control import Crowd
+from sudare.reports.describe.figure_types import Relations
 from sudare.reports.describe.scales import Scale
 from sudare.table import Column
 
@@ -47,7 +47,7 @@ def relations(
     crowd: Crowd,
     released: int,
     alike: Collection[str] = (),
-) -> dict[str, Any] | None:
+) -> Relations | None:
     """Return both matrices in plain form; None where there are fewer than two columns, or too few records.
 
     Columns that are ``alike`` differ in a few records only, which were left out. What two of them have in common is

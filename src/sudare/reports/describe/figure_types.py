@@ -1,0 +1,109 @@
+"""The figures of a report, as the types that JSON has: what ``describe`` makes, and templates and checklists read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
+
+
+class Part(TypedDict):
+    """A part of a column's distribution: its share of the data, and of the release; None where that cannot be told."""
+
+    label: str
+    before: float | None
+    after: float | None
+
+
+class Leads(TypedDict, total=False):
+    """Whether the values of a column lead to people: see ``Described._leads``."""
+
+    unique: bool
+    own: bool
+    ends: bool
+    whole: bool
+
+
+class Checked(TypedDict, total=False):
+    """What checklists ask of a column: see ``Described._figures``."""
+
+    finest: str | None
+    old: str
+    rare: bool
+    small: bool
+    width: float | None
+    general: bool
+    exact: bool
+
+
+class ColumnFigures(Leads, Checked):
+    """What is told of a column; what is not required is there where it can be told."""
+
+    name: str
+    role: str
+    treatment: str
+    kind: str
+    notes: list[str]
+    parts: list[Part] | None
+    distance: float | None
+    shares: dict[str, float] | None
+    codes: NotRequired[bool]
+
+
+class Records(TypedDict):
+    """How many records came, left, and were left out."""
+
+    released: int
+    source: int
+    source_is_rounded: bool
+    left_out: dict[str, int]
+    left_out_share: float | None
+    masked: bool
+    classes: int | None
+
+
+class Bin(TypedDict):
+    """The share of records in classes of some sizes; ``few`` stands for too few to be told."""
+
+    label: str
+    before: float
+    few: bool
+    after: float | None
+
+
+class ClassFigures(TypedDict):
+    """The quasi-identifiers that classes are made of, those that stand outside, and the sizes of classes."""
+
+    columns: list[str]
+    outside: list[str]
+    bins: list[Bin]
+
+
+class Relations(TypedDict):
+    """How columns go together, before and after: a matrix each."""
+
+    names: list[str]
+    before: list[list[float | None]]
+    after: list[list[float | None]]
+    left_out: list[str]
+    drawn: int | None
+
+
+class Figures(TypedDict):
+    """Everything that a report tells."""
+
+    names: dict[str, str]
+    threshold: int
+    people: bool
+    method: str
+    records: Records
+    guarantees: list[dict[str, Any]]
+    warnings: list[dict[str, Any]]
+    columns: list[ColumnFigures]
+    withheld: list[str]
+    relations: Relations | None
+    classes: ClassFigures | None
+    exposure: Mapping[str, Any] | None
+    smallest_class: int | None
+    risk: Mapping[str, Any] | None
+    policy: Mapping[str, Any]
+    certificate: Mapping[str, Any]
