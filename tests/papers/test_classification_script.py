@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from papers.scripts import ROOT, load_script
+from papers.scripts import KEPT, check_page_is_kept, check_page_is_written_alone, check_page_needs_figures, load_script
 from sudare.models import Requirements
 
-KEPT = ROOT / "docs" / "papers"
 DRAWN = ["classification_k.svg", "classification_steps.svg", "classification_w.svg"]
 
 
@@ -96,25 +93,13 @@ def test_the_page_shows_the_figures(measured):
     assert max(len(line) for line in text.splitlines() if not line.startswith(("|", "!"))) <= 120
 
 
-def test_only_the_page_is_written_from_what_is_kept(measured, tmp_path, capsys):
-    (tmp_path / script.KEPT).write_text(json.dumps(measured), encoding="utf-8")
-    files = []
-    for _ in range(2):
-        script.main(["--page", "--folder", str(tmp_path)])
-        assert (tmp_path / script.PAGE).read_text(encoding="utf-8") == pages.page(measured)
-        files.append([(tmp_path / name).read_bytes() for name in DRAWN])
-    assert files[0] == files[1], "the same figures give the same drawings"
-    assert all(b"<dc:date>" not in content for content in files[0])
+def test_only_the_page_is_written_from_what_is_kept(measured, tmp_path):
+    check_page_is_written_alone(script, {script.KEPT: measured}, pages.page(measured), DRAWN, tmp_path)
 
 
 def test_a_page_needs_figures(tmp_path):
-    with pytest.raises(SystemExit, match="run this script without --page"):
-        script.main(["--page", "--folder", str(tmp_path)])
+    check_page_needs_figures(script, tmp_path, "--page")
 
 
 def test_the_page_in_the_documentation_is_what_would_be_written_now():
-    text = pages.page(script.load(KEPT))
-    assert (KEPT / script.PAGE).read_text(encoding="utf-8") == text, "run: python papers/classification.py --page"
-    shown = [line.partition("](")[2].rstrip(")") for line in text.splitlines() if line.startswith("![")]
-    assert sorted(shown) == DRAWN
-    assert [name for name in shown if not (KEPT / name).exists()] == []
+    check_page_is_kept(script, pages.page(script.load(KEPT)), DRAWN)

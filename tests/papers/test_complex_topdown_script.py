@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import sys
-from pathlib import Path
-
 import pytest
 
 import sudare
+from papers.scripts import KEPT, check_page_is_kept, check_page_is_written_alone, check_page_needs_figures, load_script
 
-ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / "docs" / "papers"
-
-
-def load_script():
-    spec = importlib.util.spec_from_file_location("complex_topdown", ROOT / "papers" / "complex_topdown.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-script = load_script()
+script = load_script("complex_topdown")
 SHARES = {"diseases": {"disclosed_share": 0.5}, "drugs": {"disclosed_share": 0.25}}
 
 
@@ -111,29 +95,17 @@ def test_a_key_of_times_that_says_nothing_is_refused(measured):
         script.page(measured, {"end_to_end": {"many-QI1": {}}})
 
 
-def test_only_the_page_is_written_from_what_is_kept(measured, tmp_path, capsys):
-    (tmp_path / script.DISCLOSED).write_text(json.dumps(measured), encoding="utf-8")
-    (tmp_path / script.TIMES).write_text(json.dumps(TIMES), encoding="utf-8")
-    drawn = ["disclosed.svg", "loss.svg", "times.svg"]
-    files = []
-    for _ in range(2):
-        script.main(["--page", "--folder", str(tmp_path)])
-        assert (tmp_path / script.PAGE).read_text(encoding="utf-8") == script.page(measured, TIMES)
-        files.append([(tmp_path / name).read_bytes() for name in drawn])
-    assert files[0] == files[1], "the same figures give the same drawings"
-    assert all(b"<dc:date>" not in content for content in files[0])
+def test_only_the_page_is_written_from_what_is_kept(measured, tmp_path):
+    kept, drawn = {script.DISCLOSED: measured, script.TIMES: TIMES}, ["disclosed.svg", "loss.svg", "times.svg"]
+    check_page_is_written_alone(script, kept, script.page(measured, TIMES), drawn, tmp_path)
 
 
 def test_a_page_needs_figures(tmp_path):
-    with pytest.raises(SystemExit, match="run this script without --page"):
-        script.main(["--page", "--folder", str(tmp_path)])
+    check_page_needs_figures(script, tmp_path, "--page")
 
 
 def test_the_page_in_the_documentation_is_what_would_be_written_now():
-    text = script.page(*script.load(KEPT))
-    assert (KEPT / script.PAGE).read_text(encoding="utf-8") == text, "run: python papers/complex_topdown.py --page"
-    shown = [line.partition("](")[2].rstrip(")") for line in text.splitlines() if line.startswith("![")]
-    assert [name for name in shown if not (KEPT / name).exists()] == []
+    check_page_is_kept(script, script.page(*script.load(KEPT)))
 
 
 def test_no_path_of_a_machine_is_kept():

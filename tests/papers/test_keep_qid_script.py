@@ -12,11 +12,10 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from papers.scripts import ROOT, load_script
+from papers.scripts import KEPT, check_page_is_kept, check_page_needs_figures, load_script
 from sudare.estimates.run import read_sets
 from sudare.table import Table, encode_column
 
-KEPT = ROOT / "docs" / "papers"
 DRAWN = [f"keep_qid_{name}.svg" for name in ("adult", "census", "picture", "possible")]
 COLUMNS = ("age", "sex", "education", "hours-per-week", "race", "occupation")
 
@@ -262,9 +261,7 @@ def test_there_is_a_page_without_the_census_table(measured):
 
 
 def test_a_page_needs_figures_and_a_small_run_a_folder(tmp_path):
-    for option in ("--page", "--times"):
-        with pytest.raises(SystemExit, match="run this script without --page"):
-            script.main([option, "--folder", str(tmp_path)])
+    check_page_needs_figures(script, tmp_path, "--page", "--times")
     with pytest.raises(SystemExit):
         script.main(["--quick"])
     with pytest.raises(SystemExit, match="is not in the folder"):
@@ -283,11 +280,7 @@ def test_settings_are_counted():
 
 
 def test_the_page_in_the_documentation_is_what_would_be_written_now(kept):
-    text = pages.page(kept)
-    assert (KEPT / script.PAGE).read_text(encoding="utf-8") == text, "run: python papers/keep_qid.py --page"
-    shown = [line.partition("](")[2].rstrip(")") for line in text.splitlines() if line.startswith("![")]
-    assert sorted(shown) == DRAWN
-    assert [name for name in shown if not (KEPT / name).exists()] == []
+    check_page_is_kept(script, pages.page(kept), DRAWN)
 
 
 def test_what_was_said_beforehand_came_out(kept):

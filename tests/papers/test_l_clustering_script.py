@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
-from papers.scripts import ROOT, load_script
+from papers.scripts import (
+    KEPT,
+    check_page_is_kept,
+    check_page_is_written_alone,
+    check_page_needs_figures,
+    check_times_are_measured_alone,
+    load_script,
+)
 from sudare.methods.lattice.full_domain import at_levels
 from sudare.metrics import uncertainty
 from sudare.models import LDiversity, Requirements
 from sudare.table import generalize
 
-KEPT = ROOT / "docs" / "papers"
 DRAWN = [f"l_clustering_{name}.svg" for name in ("loss", "relative", "spread", "times")]
 
 
@@ -102,36 +106,19 @@ def test_settings_are_counted():
 
 
 def test_only_the_page_is_written_from_what_is_kept(measured, tmp_path):
-    (tmp_path / script.KEPT).write_text(json.dumps(measured), encoding="utf-8")
-    files = []
-    for _ in range(2):
-        script.main(["--page", "--folder", str(tmp_path)])
-        assert (tmp_path / script.PAGE).read_text(encoding="utf-8") == pages.page(measured)
-        files.append([(tmp_path / name).read_bytes() for name in DRAWN])
-    assert files[0] == files[1], "the same figures give the same drawings"
-    assert all(b"<dc:date>" not in content for content in files[0])
+    check_page_is_written_alone(script, {script.KEPT: measured}, pages.page(measured), DRAWN, tmp_path)
 
 
 def test_only_times_are_measured_again(measured, tmp_path, monkeypatch):
-    (tmp_path / script.KEPT).write_text(json.dumps(measured), encoding="utf-8")
-    monkeypatch.setattr(script, "times", lambda runs: measured["times"] | {"runs": runs})
-    monkeypatch.setattr(script, "measure_losses", lambda: pytest.fail("losses are kept"))
-    script.main(["--times", "--runs", "5", "--folder", str(tmp_path)])
-    assert script.load(tmp_path) == measured | {"times": measured["times"] | {"runs": 5}}
+    check_times_are_measured_alone(script, measured, "measure_losses", tmp_path, monkeypatch)
 
 
 def test_a_page_needs_figures(tmp_path):
-    for option in ("--page", "--times"):
-        with pytest.raises(SystemExit, match="run this script without --page"):
-            script.main([option, "--folder", str(tmp_path)])
+    check_page_needs_figures(script, tmp_path, "--page", "--times")
 
 
 def test_the_page_in_the_documentation_is_what_would_be_written_now(kept):
-    text = pages.page(kept)
-    assert (KEPT / script.PAGE).read_text(encoding="utf-8") == text, "run: python papers/l_clustering.py --page"
-    shown = [line.partition("](")[2].rstrip(")") for line in text.splitlines() if line.startswith("![")]
-    assert sorted(shown) == DRAWN
-    assert [name for name in shown if not (KEPT / name).exists()] == []
+    check_page_is_kept(script, pages.page(kept), DRAWN)
 
 
 def test_l_incognito_loses_more_in_every_setting(kept):

@@ -27,26 +27,10 @@ from sudare.sources.encoded_table import encode
 from sudare.sources.opened_source import read
 from sudare.table import Column
 
+from .published_pram import PUBLISHED, ROUNDED
+
 ROWS = 32_561
 PERTURBED = ["income", "marital-status", "relationship", "race"]
-ROUNDED = {
-    "income": {"<=50K": 0.759, ">50K": 0.241},
-    "relationship": {
-        "Husband": 0.405, "Not-in-family": 0.255, "Own-child": 0.156, "Unmarried": 0.106, "Wife": 0.048,
-        "Other-relative": 0.030,
-    },
-}  # fmt: skip
-PUBLISHED = [
-    # sensitive, k, alpha, gamma, and p by Pk, by alpha, by gamma, by all, each cut after 4 digits
-    ("income", 3, 0.8, 0.1, 0.3343, 0.4678, 0.8113, 0.3343),
-    ("income", 3, 0.77, 0.22, 0.3343, 0.2476, 0.3397, 0.2476),
-    ("income", 5, 0.77, 0.22, 0.3063, 0.2476, 0.3397, 0.2476),
-    ("income", 10, 0.77, 0.22, 0.2738, 0.2476, 0.3397, 0.2476),
-    ("relationship", 3, 0.5, 0.02, 0.3343, 0.3416, 0.7482, 0.3343),
-    ("relationship", 3, 0.47, 0.025, 0.3343, 0.2756, 0.5416, 0.2756),
-    ("relationship", 5, 0.47, 0.025, 0.3063, 0.2756, 0.5416, 0.2756),
-    ("relationship", 10, 0.47, 0.025, 0.2738, 0.2756, 0.5416, 0.2738),
-]
 PK = {"model": "pk-anonymity", "k": 3}
 LIMIT = {"model": "alpha-gamma", "column": "income", "alpha": 0.8, "gamma": 0.1}
 

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from papers import published_pram
+from papers.published_pram import PUBLISHED
 from sudare.core.errors import ParameterError
 from sudare.datasets import adult
 from sudare.methods.pram import Limit, calibrate, pk_figure, uniform_alpha, uniform_gamma, uniform_ratio
@@ -15,18 +17,7 @@ ROWS = 32_561
 SIZES = [2, 7, 6, 5]
 """Income, marital status, relationship and race."""
 PLACE = {"income": 0, "relationship": 2}
-ROUNDED = {"income": [0.759, 0.241], "relationship": [0.405, 0.255, 0.156, 0.106, 0.048, 0.030]}
-PUBLISHED = [
-    # sensitive, k, alpha, gamma, and p by Pk, by alpha, by gamma, by all, each cut after 4 digits
-    ("income", 3, 0.8, 0.1, 0.3343, 0.4678, 0.8113, 0.3343),
-    ("income", 3, 0.77, 0.22, 0.3343, 0.2476, 0.3397, 0.2476),
-    ("income", 5, 0.77, 0.22, 0.3063, 0.2476, 0.3397, 0.2476),
-    ("income", 10, 0.77, 0.22, 0.2738, 0.2476, 0.3397, 0.2476),
-    ("relationship", 3, 0.5, 0.02, 0.3343, 0.3416, 0.7482, 0.3343),
-    ("relationship", 3, 0.47, 0.025, 0.3343, 0.2756, 0.5416, 0.2756),
-    ("relationship", 5, 0.47, 0.025, 0.3063, 0.2756, 0.5416, 0.2756),
-    ("relationship", 10, 0.47, 0.025, 0.2738, 0.2756, 0.5416, 0.2738),
-]
+ROUNDED = {name: list(shares.values()) for name, shares in published_pram.ROUNDED.items()}
 EXACT = {
     # with priors that are not rounded: p by alpha and by gamma
     ("income", 0.8): (0.467072, 0.811283),
