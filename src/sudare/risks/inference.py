@@ -25,7 +25,7 @@ synthetic data. PoPETs 2023(2), 312-328, on controls that are not in the release
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -83,18 +83,10 @@ class Guesses:
     by_model: Success | None = None
     model_held_out: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in the types that JSON has."""
-        nested = {name: None if one is None else one.to_dict() for name, one in self._successes().items()}
-        return dict(vars(self)) | nested
-
-    def _successes(self) -> dict[str, Success | None]:
-        return {"by_class": self.by_class, "by_model": self.by_model}
-
     @property
     def worst(self) -> Success:
         """The attack that gains most."""
-        found = [one for one in self._successes().values() if one is not None]
+        found = [one for one in (self.by_class, self.by_model) if one is not None]
         return max(found, key=lambda one: one.above)
 
 
@@ -109,12 +101,7 @@ class Inference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in the types that JSON has."""
-        return {
-            "target": self.target,
-            "values": self.values,
-            "before": self.before.to_dict(),
-            "after": None if self.after is None else self.after.to_dict(),
-        }
+        return asdict(self)
 
 
 def histogram(classes: Classes, votes: Votes, size: int) -> Histogram:

@@ -23,7 +23,7 @@ Statistics and Computing 13, 343-354 (2003).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -50,12 +50,7 @@ class Linkage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in the types that JSON has."""
-        return {
-            "linked": self.linked.to_dict(),
-            "singled_out": self.singled_out.to_dict(),
-            "matches": self.matches,
-            "unmatched": self.unmatched,
-        }
+        return asdict(self)
 
 
 def link(fitting: Floats, records: int, own: Floats | None = None, baseline: float | None = None) -> Linkage:

@@ -145,7 +145,7 @@ class Risk:
     def __str__(self) -> str:
         from sudare.risks.risk_text import show
 
-        return "\n".join(show(self.to_dict()))
+        return "\n".join(show(self))
 
 
 def assess(

@@ -2,166 +2,172 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from sudare.core.text_tables import TextColumn, text_table
+
+if TYPE_CHECKING:
+    from sudare.risks.class_risk import Exposure
+    from sudare.risks.inference import Guesses
+    from sudare.risks.intervals import Success
+    from sudare.risks.population_risk import Journalist
+    from sudare.risks.population_uniqueness import Uniqueness
+    from sudare.risks.released_columns import Unique
+    from sudare.risks.risk_report import Risk
+    from sudare.risks.singling_out import SinglingOut
+
+Part = TypeVar("Part")
 
 COMBINATIONS = 8
 """So many combinations of columns are listed."""
 CRITERIA = {"singling_out": "singling out", "linkability": "linkability", "inference": "inference"}
 
 
-def show(found: Mapping[str, Any]) -> list[str]:
-    """Return the lines that tell a report, from what ``Risk.to_dict`` gives."""
-    before, after = found["before"], found["after"]
+def show(found: Risk) -> list[str]:
+    """Return the lines that tell a report."""
+    before, after = found.before, found.after
     sides = [before] if after is None else [before, after]
-    heads = ["before"] if after is None else ["before", "after"]
-    released = "" if found["released"] is None else f"; {found['released']} released"
-    lines = [f"{found['rows']} records{released}. The intruder knows {', '.join(found['columns'])}."]
-    lines += _table(["", *heads], _exposures("records", sides, "prosecutor and marketer"))
-    if before["people"] is not None:
-        lines += _table(["", *heads], _exposures("people", sides, "per data subject"))
-    if before["journalist"] is not None:
-        lines += _table(["", *heads], _journalist(sides))
-    if before["uniqueness"] is not None:
-        lines += _table(["", *heads], _uniqueness(sides))
-    lines += _released(found["unique"], heads)
-    lines += _combinations(before, after)
-    lines += _attacks(found, heads)
+    heads = ["before", "after"][: len(sides)]
+    released = "" if found.released is None else f"; {found.released} released"
+    lines = [f"{found.rows} records{released}. The intruder knows {', '.join(found.columns)}."]
+    lines += _table(["", *heads], _exposures("records", [side.records for side in sides], "prosecutor and marketer"))
+    if before.people is not None:
+        lines += _table(["", *heads], _exposures("people", [side.people for side in sides], "per data subject"))
+    if before.journalist is not None:
+        lines += _table(["", *heads], _journalist(before.journalist, [side.journalist for side in sides]))
+    if before.uniqueness is not None:
+        lines += _table(["", *heads], _uniqueness([side.uniqueness for side in sides]))
+    lines += _released([found.unique.get(head) for head in heads], heads)
+    if before.singling_out is not None:
+        lines += _combinations(before.singling_out, None if after is None else after.singling_out)
+    lines += _attacks(found)
     lines += ["WP216, measured (95% intervals):"]
+    criteria = found.criteria
     for name, title in CRITERIA.items():
-        told = [f"{head} {_criterion(found['wp216'][name][head])}" for head in heads]
+        told = [f"{head} {_criterion(criteria[name][head])}" for head in heads]
         lines.append(f"  {title}: {'; '.join(told)}")
-    return [*lines, *(f"note: {note}" for note in found["notes"])]
+    return [*lines, *(f"note: {note}" for note in found.notes)]
 
 
-def _exposures(key: str, sides: list[dict[str, Any]], title: str) -> list[list[str]]:
-    parts = [side[key] for side in sides]
+def _row(name: str, parts: Sequence[Part | None], value: Callable[[Part], str]) -> list[str]:
+    return [name, *("-" if part is None else value(part) for part in parts)]
 
-    def row(name: str, value: Any) -> list[str]:
-        return [name, *("-" if part is None else value(part) for part in parts)]
 
-    thresholds = next(part["above"] for part in parts if part is not None)
+def _exposures(key: str, parts: Sequence[Exposure | None], title: str) -> list[list[str]]:
+    thresholds = next(part.above for part in parts if part is not None)
     return [
         [f"{title}:", *[""] * len(parts)],
-        row("  smallest class", lambda part: str(part["smallest"])),
-        row("  classes", lambda part: str(part["classes"])),
-        row("  largest risk", lambda part: _share(part["largest_risk"])),
-        row("  mean risk", lambda part: _share(part["mean_risk"])),
-        *(row(f"  {key} above {name}", lambda part, name=name: _share(part["above"][name])) for name in thresholds),
-        row(f"  unique {key}", lambda part: f"{part['unique']} ({_share(part['unique_share'])})"),
+        _row("  smallest class", parts, lambda part: str(part.smallest)),
+        _row("  classes", parts, lambda part: str(part.classes)),
+        _row("  largest risk", parts, lambda part: _share(part.largest_risk)),
+        _row("  mean risk", parts, lambda part: _share(part.mean_risk)),
+        *(
+            [f"  {key} above {name}", *("-" if part is None else _share(part.above[name]) for part in parts)]
+            for name in thresholds
+        ),
+        _row(f"  unique {key}", parts, lambda part: f"{part.unique} ({_share(part.unique_share)})"),
     ]
 
 
-def _journalist(sides: list[dict[str, Any]]) -> list[list[str]]:
-    parts = [side["journalist"] for side in sides]
-    first = parts[0]
-
-    def row(name: str, value: Any) -> list[str]:
-        return [name, *("-" if part is None else value(part) for part in parts)]
-
+def _journalist(first: Journalist, parts: Sequence[Journalist | None]) -> list[list[str]]:
+    expected = "" if first.source == "population table" else ", expected"
     rows = [
-        [f"journalist, from a {first['source']} ({first['population']:.0f} records):", *[""] * len(parts)],
-        row("  k-map" + ("" if first["source"] == "population table" else ", expected"), lambda p: f"{p['k_map']:.0f}"),
-        row("  largest risk", lambda part: _share(part["largest_risk"])),
-        row("  mean risk", lambda part: _share(part["mean_risk"])),
+        [f"journalist, from a {first.source} ({first.population:.0f} records):", *[""] * len(parts)],
+        _row(f"  k-map{expected}", parts, lambda part: f"{part.k_map:.0f}"),
+        _row("  largest risk", parts, lambda part: _share(part.largest_risk)),
+        _row("  mean risk", parts, lambda part: _share(part.mean_risk)),
     ]
-    if first["unique"] is not None:
-        rows.append(row("  records that fit one person", lambda part: str(part["unique"])))
-    if first["presence"] is not None:
-        rows.append(row("  delta-presence", lambda part: _bounds(part["presence"])))
+    if first.unique is not None:
+        rows.append(_row("  records that fit one person", parts, lambda part: str(part.unique)))
+    if first.presence is not None:
+        rows.append(_row("  delta-presence", parts, lambda part: _bounds(part.presence)))
     return rows
 
 
-def _uniqueness(sides: list[dict[str, Any]]) -> list[list[str]]:
-    parts = [side["uniqueness"] for side in sides]
-    rows = [["unique in the population, estimated:", *[""] * len(parts)]]
-    rows += [
-        [f"  {name}", *("-" if p is None or p[name] is None else _share(p[name]) for p in parts)]
-        for name in ("pitman", "zayatz", "snb")
+def _uniqueness(parts: Sequence[Uniqueness | None]) -> list[list[str]]:
+    def estimated(value: float | None) -> str:
+        return "-" if value is None else _share(value)
+
+    return [
+        ["unique in the population, estimated:", *[""] * len(parts)],
+        _row("  pitman", parts, lambda part: estimated(part.pitman)),
+        _row("  zayatz", parts, lambda part: estimated(part.zayatz)),
+        _row("  snb", parts, lambda part: estimated(part.snb)),
+        _row("  Dankar's rule", parts, lambda part: f"{_share(part.dankar)} ({part.rule})"),
     ]
-    rule = "  Dankar's rule"
-    return [*rows, [rule, *("-" if p is None else f"{_share(p['dankar'])} ({p['rule']})" for p in parts)]]
 
 
-def _released(unique: Mapping[str, Any], heads: list[str]) -> list[str]:
+def _released(parts: Sequence[Unique | None], heads: list[str]) -> list[str]:
     """Return what is unique by all columns that are released, and by each insensitive one that singles somebody out."""
-    parts = [unique[head] for head in heads]
-    if all(part is None for part in parts):
+    there = [part for part in parts if part is not None]
+    if not there:
         return []
-
-    def row(name: str, value: Any) -> list[str]:
-        return [name, *("-" if part is None else _share(value(part)) for part in parts)]
-
-    names = next(list(part["columns"]) for part in parts if part is not None)
-    telling = [name for name in names if any(part is not None and part["columns"].get(name) for part in parts)]
-    return _table(
-        ["", *heads],
-        [
-            ["unique records, by released columns:", *[""] * len(parts)],
-            row("  quasi-identifiers and insensitive", lambda part: part["together"]),
-            row("  insensitive alone", lambda part: part["insensitive"]),
-            *(row(f"  {name} alone", lambda part, name=name: part["columns"].get(name, 0.0)) for name in telling),
-        ],
-    )
-
-
-def _combinations(before: dict[str, Any], after: dict[str, Any] | None) -> list[str]:
-    found = before["singling_out"]
-    if found is None:
-        return []
-    later = None if after is None else after["singling_out"]
-    now = "" if later is None else f"; after: {later['records']} ({_share(later['share'])})"
-    lines = [
-        f"combinations of up to {found['most_columns']} columns single out {found['records']} records "
-        f"({_share(found['share'])}){now}"
+    telling = [name for name in there[0].columns if any(part.columns.get(name) for part in there)]
+    rows = [
+        ["unique records, by released columns:", *[""] * len(parts)],
+        _row("  quasi-identifiers and insensitive", parts, lambda part: _share(part.together)),
+        _row("  insensitive alone", parts, lambda part: _share(part.insensitive)),
     ]
-    listed = found["combinations"]
-    lines += [f"  {each['records']:>9} by {' + '.join(each['columns'])}" for each in listed[:COMBINATIONS]]
+    rows += [
+        [f"  {name} alone", *("-" if part is None else _share(part.columns.get(name, 0.0)) for part in parts)]
+        for name in telling
+    ]
+    return _table(["", *heads], rows)
+
+
+def _combinations(found: SinglingOut, later: SinglingOut | None) -> list[str]:
+    now = "" if later is None else f"; after: {later.records} ({_share(later.share)})"
+    lines = [
+        f"combinations of up to {found.most} columns single out {found.records} records ({_share(found.share)}){now}"
+    ]
+    listed = found.combinations
+    lines += [f"  {records:>9} by {' + '.join(names)}" for names, records in listed[:COMBINATIONS]]
     if len(listed) > COMBINATIONS:
         lines.append("  ... and more (--json)")
-    if found["records"]:
-        ranked = sorted(found["contribution"].items(), key=lambda pair: -pair[1])
+    if found.records:
+        ranked = sorted(found.contribution.items(), key=lambda pair: -pair[1])
         told = ", ".join(f"{name} {_share(share)}" for name, share in ranked)
         lines.append(f"  share of the SUDA scores with each column: {told}")
     return lines
 
 
-def _attacks(found: Mapping[str, Any], heads: list[str]) -> list[str]:
-    lines, unit = [], found["unit"]
-    for head in heads:
-        linkage = found[head]["linkage"]
-        if linkage is not None:
-            lines.append(f"linkage attack, {head}: {_success(linkage['linked'], unit)}")
-    for each in found["inference"]:
-        for head in heads:
-            guesses = each[head]
-            if guesses is None:
-                continue
-            held = "" if guesses["held_out"] is None else f"; own record held out {_share(guesses['held_out'])}"
-            lines.append(f"inference of '{each['target']}', {head}: {_success(guesses['by_class'], unit)}{held}")
-            if guesses["by_model"] is not None:
-                held = _share(guesses["model_held_out"]) if guesses["model_held_out"] is not None else "-"
-                lines.append(f"  by a model: {_success(guesses['by_model'], unit)}; held-out records {held}")
-            lines.append(
-                f"  certain for {_share(guesses['certain'])}, nearly for {_share(guesses['nearly_certain'])} of "
-                f"records; largest shift {guesses['largest_shift']:.4f}, mean {guesses['mean_shift']:.4f}"
-            )
+def _attacks(found: Risk) -> list[str]:
+    lines, unit = [], found.unit
+    for head, side in (("before", found.before), ("after", found.after)):
+        if side is not None and side.linkage is not None:
+            lines.append(f"linkage attack, {head}: {_success(side.linkage.linked, unit)}")
+    for each in found.inference:
+        for head, guesses in (("before", each.before), ("after", None if found.after is None else each.after)):
+            if guesses is not None:
+                lines += _guessed(f"inference of '{each.target}', {head}", guesses, unit)
     return lines
 
 
-def _success(one: Mapping[str, Any], unit: str) -> str:
+def _guessed(title: str, guesses: Guesses, unit: str) -> list[str]:
+    held = "" if guesses.held_out is None else f"; own record held out {_share(guesses.held_out)}"
+    lines = [f"{title}: {_success(guesses.by_class, unit)}{held}"]
+    if guesses.by_model is not None:
+        held = _share(guesses.model_held_out) if guesses.model_held_out is not None else "-"
+        lines.append(f"  by a model: {_success(guesses.by_model, unit)}; held-out records {held}")
+    lines.append(
+        f"  certain for {_share(guesses.certain)}, nearly for {_share(guesses.nearly_certain)} of "
+        f"records; largest shift {guesses.largest_shift:.4f}, mean {guesses.mean_shift:.4f}"
+    )
+    return lines
+
+
+def _success(one: Success, unit: str) -> str:
     return (
-        f"{_share(one['success'])} right ({_share(one['low'])} to {_share(one['high'])}), baseline "
-        f"{_share(one['baseline'])}, {one['attacked']} {unit}"
+        f"{_share(one.success)} right ({_share(one.low)} to {_share(one.high)}), baseline "
+        f"{_share(one.baseline)}, {one.attacked} {unit}"
     )
 
 
-def _criterion(one: Mapping[str, Any] | None) -> str:
+def _criterion(one: Success | None) -> str:
     if one is None:
         return "not measured"
-    return f"{_signed(one['above'])} ({_signed(one['above_low'])} to {_signed(one['above_high'])}) above baseline"
+    return f"{_signed(one.above)} ({_signed(one.above_low)} to {_signed(one.above_high)}) above baseline"
 
 
 def _table(head: list[str], rows: list[list[str]]) -> list[str]:
@@ -181,5 +187,5 @@ def _signed(value: float) -> str:
     return f"{'-' if value < 0 else ''}{_share(abs(value))}"
 
 
-def _bounds(presence: Mapping[str, float] | None) -> str:
-    return "-" if presence is None else f"{presence['low']:.4f} to {presence['high']:.4f}"
+def _bounds(presence: tuple[float, float] | None) -> str:
+    return "-" if presence is None else f"{presence[0]:.4f} to {presence[1]:.4f}"
