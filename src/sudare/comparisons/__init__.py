@@ -5,7 +5,7 @@ Nothing is released here: methods decide on a table in memory, and what their de
 classifiers they decide on some of the records, and the others are asked about. scikit-learn is loaded when it is used.
 """
 
-from sudare.comparisons.classifiers import CLASSIFIERS, Outcome, Score, check_installed, evaluate
+from sudare.comparisons.classifiers import CLASSIFIERS, Outcome, check_installed, evaluate
 from sudare.comparisons.comparison import Comparison, compare_ways
 from sudare.comparisons.comparison_text import show
 from sudare.comparisons.configurations import Way, check_asked
@@ -22,7 +22,6 @@ __all__ = [
     "Query",
     "Result",
     "RiskFigures",
-    "Score",
     "Way",
     "check_asked",
     "check_installed",

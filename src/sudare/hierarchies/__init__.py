@@ -7,15 +7,13 @@ says. :meth:`Hierarchy.taxonomy` turns it into arrays over the codes of a column
 
 from sudare.hierarchies.bands import bands
 from sudare.hierarchies.builders import dates, flat, prefix
-from sudare.hierarchies.from_policy import Spec, build, given
-from sudare.hierarchies.hierarchy import ROOT, Hierarchy, missing_values
+from sudare.hierarchies.from_policy import build, given
+from sudare.hierarchies.hierarchy import Hierarchy, missing_values
 from sudare.hierarchies.hierarchy_files import csv_text, from_csv, from_tree, load, to_csv
 from sudare.hierarchies.outline import level_names, levels, show
 
 __all__ = [
-    "ROOT",
     "Hierarchy",
-    "Spec",
     "bands",
     "build",
     "csv_text",

@@ -8,22 +8,17 @@ from sudare.methods.options import (
     Combinations,
     Either,
     Flag,
-    Option,
-    Positive,
     Seconds,
     Share,
-    Transitions,
     Weight,
     Whole,
     Words,
 )
-from sudare.methods.registry import BLIND_TO, METHODS, OF_MECHANISMS, OF_RELEASES, Method, RecodingKind, method_of
+from sudare.methods.registry import BLIND_TO, METHODS, Method, RecodingKind, method_of
 
 __all__ = [
     "BLIND_TO",
     "METHODS",
-    "OF_MECHANISMS",
-    "OF_RELEASES",
     "ByColumn",
     "ColumnGroups",
     "ColumnName",
@@ -32,12 +27,9 @@ __all__ = [
     "Either",
     "Flag",
     "Method",
-    "Option",
-    "Positive",
     "RecodingKind",
     "Seconds",
     "Share",
-    "Transitions",
     "Weight",
     "Whole",
     "Words",

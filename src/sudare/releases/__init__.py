@@ -1,6 +1,6 @@
 """Releases: rendered cells, written files, and how they come into place."""
 
-from sudare.releases.cell_reader import Anything, Cell, Choice, Interval, parse_cell
+from sudare.releases.cell_reader import Anything, Choice, Interval, parse_cell
 from sudare.releases.placement import (
     PAPER,
     certificate_beside,
@@ -21,7 +21,6 @@ from sudare.releases.writers import check_target, is_text, telling, write_batche
 __all__ = [
     "PAPER",
     "Anything",
-    "Cell",
     "Choice",
     "Interval",
     "Layout",

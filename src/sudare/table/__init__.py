@@ -1,8 +1,8 @@
 """The table model: encoded columns, item sets, taxonomies, atoms, and what a method decides about them."""
 
-from sudare.table.atoms import Atoms, find_atoms
+from sudare.table.atoms import find_atoms
 from sudare.table.column import Column, ItemSets, kind_name, smallest
-from sudare.table.covers import Cover, Generalized, OwnItems, SetCover, generalize, merge_alike, published_classes
+from sudare.table.covers import Cover, Generalized, SetCover, generalize, merge_alike, published_classes
 from sudare.table.encode import encode_column, encode_items, encode_like, looks_numeric, plain_numbers
 from sudare.table.levels import cut_at, height
 from sudare.table.rare_values import OTHER, hide_rare
@@ -15,13 +15,11 @@ __all__ = [
     "MEMORY",
     "OTHER",
     "SUPPRESSED",
-    "Atoms",
     "Column",
     "Cover",
     "Draw",
     "Generalized",
     "ItemSets",
-    "OwnItems",
     "Partition",
     "Perturbation",
     "Recoding",

@@ -4,7 +4,6 @@ Whatever leaves this room is blurred already: no count of fewer records than the
 share, no smallest and no largest number. So nobody who draws a picture of it can give anything away.
 """
 
-from sudare.releases.pairing import Pair, open_pair
 from sudare.reports.describe.figures import describe
 
-__all__ = ["Pair", "describe", "open_pair"]
+__all__ = ["describe"]
