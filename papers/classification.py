@@ -30,8 +30,8 @@ from classification_page import DRAWS, FOLDS, GLOBAL, K_OF_WEIGHTS, OTHERS, QUAS
 from sudare.api import load_policy
 from sudare.comparisons import (
     CLASSIFIERS,
+    Configuration,
     Outcome,
-    Way,
     evaluate,
     stratified,
 )
@@ -169,7 +169,7 @@ def by_weight(data: Published, ks: Iterable[int], weights: Iterable[float] = WEI
     table, rows = data
     training = table.taken(np.arange(rows))
     ways = [
-        Way(f"{search} {w}", "tds", {"target": "income", "search": search, "w": w})
+        Configuration(f"{search} {w}", "tds", {"target": "income", "search": search, "w": w})
         for search in ("greedy", "beam")
         for w in weights
     ]
@@ -188,7 +188,7 @@ def by_weight(data: Published, ks: Iterable[int], weights: Iterable[float] = WEI
     return found
 
 
-def shown(way: Way, table: Table, requirements: Requirements) -> Figures:
+def shown(way: Configuration, table: Table, requirements: Requirements) -> Figures:
     """Return the columns of which a release shows something, and how many cells there are of each."""
     cells: Figures = way.decide(table, requirements).facts["cut"]
     return {name: count for name, count in cells.items() if count > 1}

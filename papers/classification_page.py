@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from page_parts import looks, table, wrapped
-from sudare.comparisons import CLASSIFIERS, Way
+from sudare.comparisons import CLASSIFIERS, Configuration
 
 K_OF_WEIGHTS = 50
 FOLDS = 5
@@ -50,10 +50,10 @@ class Series:
     limit: float = 0.0
 
     @property
-    def way(self) -> Way:
+    def way(self) -> Configuration:
         """The way to be compared."""
         target = {"target": "income"} if self.method == "tds" else {}
-        return Way(self.name, self.method, target | self.options)
+        return Configuration(self.name, self.method, target | self.options)
 
 
 # The colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare import engines, hierarchies
-from sudare.audits import AuditReport, Told
+from sudare.audits import AuditorInput, AuditReport
 from sudare.core.errors import ParameterError, PolicyError, Problem, TargetError, UnsupportedError, did_you_mean
 from sudare.core.progress import Listener, silent
 from sudare.engines import shown_place as shown_place
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 LOOKED_AT = 1_000_000
-"""As many records of a database are looked at, at the most, to draft a policy."""
+"""The largest number of database records that a draft reads."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ def check_plan(policy: Policy | Mapping[str, Any] | str | Path, method: str | No
     entry, _ = chosen_method(load_policy(policy), method)
     if not entry.recodes_globally:
         able = ", ".join(name for name, other in METHODS.items() if other.recodes_globally)
-        what = f"{entry.name} decides for each class of a table anew, so that there is no plan to save."
-        raise UnsupportedError(what, hint=f"these recode alike everywhere: {able}.")
+        what = f"{entry.name} decides for each class separately, so there is no plan to save."
+        raise UnsupportedError(what, hint=f"these methods recode a column the same way everywhere: {able}.")
     check_folder(path.parent)
     if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where a name is too long
         raise TargetError(Problem(str(path), "is a folder.", "name a file."))
@@ -234,7 +234,7 @@ def explore(
     options |= {} if time_limit is None else {"time_limit": time_limit}
     problems = METHODS["full-domain"].problems(options)
     if not isinstance(best, int) or isinstance(best, bool) or best < 1:
-        problems.append(Problem("best", "is a whole number from 1."))
+        problems.append(Problem("best", "must be a whole number from 1."))
     if problems:
         raise ParameterError([Problem(p.where.removeprefix("method."), p.what, p.hint) for p in problems])
     check_classes(checked)
@@ -279,8 +279,8 @@ def compare(
 ) -> Comparison:
     """Run several methods and settings on one table, and compare loss, risk, errors of counts, and cost.
 
-    A way is a method with one combination of the values in `sweep`. A way that cannot make a release is listed with the
-    reason. Nothing is written. After Ctrl-C you get the ways that are finished.
+    A configuration is a method with one combination of the values in `sweep`. A configuration that cannot make a
+    release is listed with the reason. Nothing is written. After Ctrl-C you get the finished configurations.
 
     Args:
         data: the table: a path, an address of a database table, or a table of pandas, Polars, Arrow, DuckDB or Spark.
@@ -391,7 +391,7 @@ def audit(
         chosen_method(checked, method)
     from sudare.pipeline.audit_run import audit_of, public_keys
 
-    told = Told(method=method, other_policy=other_policy, keys=public_keys(signed_by))
+    told = AuditorInput(method=method, other_policy=other_policy, keys=public_keys(signed_by))
     return audit_of(release, checked, told, spark=runs_on_spark(release, engine), master=master, progress=progress)
 
 

@@ -33,31 +33,31 @@ def refusal(path, given=PAIRS):
 def test_blanks_after_a_closing_quote_do_not_make_a_class(tmp_path):
     path = tmp_path / "release.csv"
     path.write_text("zone\n" + "".join(f'"[20, 30]"{" " * blanks}\n' for blanks in range(6)))
-    assert "a quote in line 3 is closed, but followed by more text" in refusal(path, SIX)
+    assert "line 3 has text after a closing quotation mark" in refusal(path, SIX)
 
 
 FAULTS = {
-    "text after a closing quote": (b'a,b\n"a"x,b\n', "a quote in line 3 is closed, but followed"),
-    "a quote in a bare field": (b'a,b\na"x,b\n', "a quote in line 3 stands inside a field"),
-    "a blank before a quote": (b'a,b\n "a",b\n', "a quote in line 3 stands inside a field"),
-    "a bare carriage return": (b"a,b\na\rx,b\n", "line 3 ends in another way"),
-    "a carriage return at the end": (b"a,b\na,b\r", "line 3 ends in another way"),
-    "mixed line ends": (b"a,b\na,b\r\n", "line 3 ends in another way"),
-    "a NUL": (b"a,b\na\x00,b\n", "a control character stands in line 3"),
-    "a quoted NUL": (b'a,b\n"a\x00",b\n', "a control character stands in line 3"),
-    "an escape": (b"a,b\na,\x1b[31mb\n", "a control character stands in line 3"),
-    "an end of file": (b"a,b\na,\x1ab\n", "a control character stands in line 3"),
-    "a byte order mark": (b"a,b\n\xef\xbb\xbfa,b\n", "a byte order mark stands in line 3"),
+    "text after a closing quote": (b'a,b\n"a"x,b\n', "line 3 has text after a closing quotation mark"),
+    "a quote in a bare field": (b'a,b\na"x,b\n', "line 3 has a quotation mark inside a field"),
+    "a blank before a quote": (b'a,b\n "a",b\n', "line 3 has a quotation mark inside a field"),
+    "a bare carriage return": (b"a,b\na\rx,b\n", "line 3 ends differently from the first line"),
+    "a carriage return at the end": (b"a,b\na,b\r", "line 3 ends differently from the first line"),
+    "mixed line ends": (b"a,b\na,b\r\n", "line 3 ends differently from the first line"),
+    "a NUL": (b"a,b\na\x00,b\n", "line 3 contains a control character"),
+    "a quoted NUL": (b'a,b\n"a\x00",b\n', "line 3 contains a control character"),
+    "an escape": (b"a,b\na,\x1b[31mb\n", "line 3 contains a control character"),
+    "an end of file": (b"a,b\na,\x1ab\n", "line 3 contains a control character"),
+    "a byte order mark": (b"a,b\n\xef\xbb\xbfa,b\n", "line 3 contains a byte order mark"),
     "too many fields": (b"a,b\na,b,c\n", "the number of fields in line 3"),
     "too few fields": (b"a,b\na\n", "the number of fields in line 3"),
     "an empty field too many": (b"a,b\na,b,\n", "the number of fields in line 3"),
     "a blank line": (b"a,b\n\na,b\n", "line 3 is blank"),
     "a line of blanks": (b"a,b\n  \t\na,b\n", "line 3 is blank"),
     "a blank line at the end": (b"a,b\na,b\n\n", "line 4 is blank"),
-    "an open quote": (b'a,b\n"a,b\nc,d\n', "a quote in line 3 is not closed"),
-    "an open quote at the end": (b'a,b\na,"b', "a quote in line 3 is not closed"),
-    "two ways to write nothing": (b'a,\na,""\n', "an empty field in line 3 is in quotes and others are not"),
-    "nothing in quotes first": (b'"",b\n,b\n', "an empty field in line 3 is in quotes and others are not"),
+    "an open quote": (b'a,b\n"a,b\nc,d\n', "line 3 has a quotation mark that is not closed"),
+    "an open quote at the end": (b'a,b\na,"b', "line 3 has a quotation mark that is not closed"),
+    "two ways to write nothing": (b'a,\na,""\n', "line 3 has an empty field in quotation marks"),
+    "nothing in quotes first": (b'"",b\n,b\n', "line 3 has an empty field in quotation marks"),
 }
 
 
@@ -67,13 +67,13 @@ def test_anything_else_is_refused_with_its_line(tmp_path, text, message):
     path.write_bytes(b"zone,job\n" + text)
     said = refusal(path)
     assert message in said
-    assert "write it anew" in said
+    assert "rewrite it with" in said
 
 
 def test_a_record_over_several_lines_is_named_by_its_first(tmp_path):
     path = tmp_path / "release.csv"
     path.write_bytes(b'zone,job\n"a\n\n",b\n"a\n\n",b,c\n')
-    assert "the number of fields in line 5 is not that of the header" in refusal(path)
+    assert "the number of fields in line 5 differs from the header" in refusal(path)
 
 
 @pytest.mark.parametrize("line", [b"\n", b"  \n", b"\t\n"])

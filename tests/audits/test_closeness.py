@@ -75,7 +75,7 @@ def test_values_outside_the_order_are_counted_not_named():
     order = {"illness": {"role": "sensitive", "order": ["low", "middle"]}}
     with pytest.raises(DataError) as error:
         prove(classes(a=["low", "secret", "hush"]), t(1, "ordered"), **order)
-    assert "not in the order the policy gives: 2." in str(error.value)
+    assert "not in the policy's order: 2." in str(error.value)
     assert "secret" not in str(error.value)
 
 

@@ -63,10 +63,10 @@ def test_no_rows_in_other_forms(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (f"a,{SECRET},c", "the number of fields in line 3 is not that of the header"),
-        (SECRET, "the number of fields in line 3 is not that of the header"),
-        (f"a,{SECRET},", "the number of fields in line 3 is not that of the header"),
-        (f"a,{SECRET},,", "the number of fields in line 3 is not that of the header"),
+        (f"a,{SECRET},c", "the number of fields in line 3 differs from the header"),
+        (SECRET, "the number of fields in line 3 differs from the header"),
+        (f"a,{SECRET},", "the number of fields in line 3 differs from the header"),
+        (f"a,{SECRET},,", "the number of fields in line 3 differs from the header"),
     ],
     ids=["long", "short", "an empty field too many", "two empty fields too many"],
 )
@@ -82,7 +82,7 @@ def test_ragged_rows(tmp_path, line, message):
 def test_open_quotes_do_not_swallow_rows(tmp_path, text):
     path = tmp_path / "release.csv"
     path.write_text(f"zone,illness\na,flu\n{text}")
-    assert "a quote" in refused(path)
+    assert "quotation mark" in refused(path)
 
 
 def test_columns_named_twice():
@@ -245,7 +245,7 @@ def test_a_file_that_changes_underneath_is_refused(tmp_path):
 
 def test_rows_that_readers_count_differently_are_refused(tmp_path):
     path = write(tmp_path / "release.csv", ["zone", "illness"], ROWS)
-    with pytest.raises(DataError, match="two readers find different rows"):
+    with pytest.raises(DataError, match="two programs read different rows"):
         open_release(path, PROMISE).check_read(3)
 
 

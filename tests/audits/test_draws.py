@@ -11,7 +11,7 @@ import pytest
 
 import sudare
 from sudare.audits import audit_release
-from sudare.audits.dummy_draws import Shown, doubts
+from sudare.audits.dummy_draws import SetCounts, doubts
 from sudare.policy import Policy
 
 from .tables import paper, write
@@ -90,13 +90,13 @@ def test_numbers_are_in_the_order_of_numbers(tmp_path):
 
 def test_neighbours_for_dummies_are_found(tmp_path):
     sets = [sorted((truth + step) % 8 for step in range(3)) for truth in truths(2000)]
-    assert refused(audited(sets, tmp_path), "at random")
+    assert refused(audited(sets, tmp_path), "random dummies")
 
 
 def test_neighbours_are_found_where_all_values_are_equally_frequent(tmp_path):
     """How often each is shown tells nothing here, but how often two are."""
     sets = [sorted((truth % 8 + step) % 8 for step in range(3)) for truth in range(2000)]
-    assert refused(audited(sets, tmp_path), "together")
+    assert refused(audited(sets, tmp_path), "pairs of values")
 
 
 def test_the_same_dummies_for_everybody_are_found(tmp_path):
@@ -107,7 +107,7 @@ def test_the_same_dummies_for_everybody_are_found(tmp_path):
 def test_the_same_dummies_for_the_same_value_are_found(tmp_path):
     chance = random.Random(4)
     chosen = {truth: drawn(truth, chance) for truth in range(8)}
-    assert refused(audited([chosen[truth] for truth in truths(4000)], tmp_path), "at random")
+    assert refused(audited([chosen[truth] for truth in truths(4000)], tmp_path), "random dummies")
 
 
 def test_what_is_not_independent_is_not_looked_at_if_the_policy_names_a_subject(tmp_path):
@@ -123,7 +123,7 @@ def test_the_means_are_those_of_the_draw():
     """All sets of two truths, each as often as it is likely: every sum is 0."""
     from itertools import combinations
 
-    found = Shown(width=3)
+    found = SetCounts(width=3)
     for truth, weight in ((0, 3), (5, 11)):
         for others in combinations([v for v in range(8) if v != truth], 2):
             one = [VALUES[v] for v in sorted((truth, *others))]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.audits.auditor_input import Told
+from sudare.audits.auditor_input import AuditorInput
 from sudare.audits.cell_counts import Axis, Single, added
 from sudare.audits.date_axis import place_of
 from sudare.audits.distributed_audit import Counting, Layout, merged, prove_bucket
@@ -170,7 +170,7 @@ def test_a_release_in_buckets_has_lost_the_same(made):
 
     def audited(paper):
         paper = {**paper, "release_sha256": digest}
-        told = Told(paper).about(policy)
+        told = AuditorInput(paper).about(policy)
         return merged(found, layout, lambda _: None, told=told)
 
     digest = merged(found, layout, lambda _: None).release_sha256

@@ -109,7 +109,7 @@ def test_statistics_in_a_file_are_not_believed(tmp_path):
 
 def test_rows_that_the_footer_does_not_speak_of(tmp_path):
     opened = open_release(written(tmp_path, classes(a=["x", "y"])), GIVEN)
-    with pytest.raises(DataError, match="two readers find different rows"):
+    with pytest.raises(DataError, match="two programs read different rows"):
         opened.check_read(3)
 
 

@@ -162,7 +162,7 @@ def test_many_categories_are_merged(tmp_path):
 
 def test_the_key_is_for_sensitive_columns_only():
     for about in ({"role": "quasi", "exact": True}, {"role": "insensitive", "exact": False}):
-        with pytest.raises(sudare.core.errors.PolicyError, match="exact belongs to role: sensitive"):
+        with pytest.raises(sudare.core.errors.PolicyError, match="exact is only for role: sensitive"):
             policy(DIVERSE, zone=about)
     with pytest.raises(sudare.core.errors.PolicyError, match=r"columns\.illness\.exact"):
         policy(DIVERSE, illness={"role": "sensitive", "exact": "yes"})

@@ -103,7 +103,7 @@ class Place:
         by_chance = re.sub(r'[0-9a-f]{64}|"seconds": \{[^}]*\}', "", said)  # digests and times may hold any digits
         assert not [secret for secret in self.secrets if secret in by_chance]
         assert "Traceback" not in said
-        assert "unforeseen" not in said, said
+        assert "unexpected" not in said, said
 
     def refused(
         self, content: Any = None, rules: Any = None, *more: str, code: int = 2, name: str = "people.csv", **others: Any

@@ -42,7 +42,7 @@ def test_what_is_claimed_is_listed(folder):
     make(folder)
     told = audit(folder)
     assert told.exit_code == 0
-    assert "claimed by whoever made it, and not proven: rows_in, suppressed," in told.output
+    assert "claimed by its maker, and not proven: rows_in, suppressed," in told.output
     said = json.loads(audit(folder, "--json").output)["certificate"]
     assert "guarantees" in said["verified"]
     assert {"rows_in", "seconds", "versions"} <= set(said["claimed"])
@@ -75,7 +75,7 @@ def test_a_policy_of_another_table_is_said_to_be_one(folder):
     told = audit(folder)
     assert told.exit_code == 2
     lines = [line for line in told.output.splitlines() if line.strip()]
-    assert any("looks like one of another table: 0 of the 37 columns" in line for line in lines[:2])
+    assert any("seems to belong to another table: 0 of the 37 columns" in line for line in lines[:2])
     assert told.output.count("is not a column of the release") == 5
     assert "32 more of its columns are not in the release" in told.output
 

@@ -92,7 +92,7 @@ class TestWithoutData:
         said = asked(rules(), "--records", 32_561).stdout.splitlines()
         assert said[0].startswith("p = 0.3343")
         assert said[1].startswith("  pk-anonymity allows up to 0.3343")
-        assert said[1].endswith("; this binds")
+        assert said[1].endswith("; this is the tightest limit")
         assert said[2].startswith("  alpha allows up to 0.4678")
         assert said[3].startswith("  gamma allows up to 0.8113")
         assert "  column 'race' of 5 values: 0.3343" in said[6]
@@ -136,7 +136,7 @@ class TestWithoutData:
         assert len(list(picture.iter("{http://www.w3.org/2000/svg}polyline"))) == 3
         again = asked(rules(), "--records", 32_561, "--picture", path)
         assert again.exit_code == 2
-        assert "is there already" in again.stderr
+        assert "exists already" in again.stderr
 
 
 class TestWithData:
@@ -190,7 +190,7 @@ class TestWithData:
             "method": {"name": "pram"},
         }
         assert told(policy, data)["p"] == 0
-        assert "would be noise" in place.run("calibrate", "--policy", place.policy(policy), data).stdout
+        assert "would be pure noise" in place.run("calibrate", "--policy", place.policy(policy), data).stdout
 
 
 class TestRefused:
@@ -229,13 +229,13 @@ class TestRefused:
 
     def test_neither_data_nor_prior(self, refused):
         said = refused(rules(prior=False, race={"role": "quasi"}))
-        assert "require.1.prior: nothing tells the distribution of 'income'" in said
-        assert "records: nothing tells how many there are" in said
-        assert "columns.race: nothing tells how many values it has" in said
+        assert "require.1.prior: nothing gives the distribution of 'income'" in said
+        assert "records: nothing gives the number of records" in said
+        assert "columns.race: nothing gives the number of its values" in said
 
     def test_records_that_are_none(self, refused, place, census):
         assert "records: got 0" in refused(rules(), "--records", 0)
-        assert "records: are counted in the data" in refused(rules(), census, "--records", 5)
+        assert "records: must not be given together with data" in refused(rules(), census, "--records", 5)
         assert place.run("calibrate", "--policy", place.policy(rules()), "--records", "many").exit_code == 2
 
     @pytest.mark.parametrize("method", [{"kind": "invariant"}, {"strata": ["race"]}, {"joint": [["race", "income"]]}])

@@ -31,7 +31,7 @@ def test_a_table_of_ways(place):
     result = run(place, "--methods", "top-down,mondrian", "--sweep", "k=2,20", "--queries", "20")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0] == "60 records, 4 ways. 20 queries."
+    assert lines[0] == "60 records, 4 configurations. 20 queries."
     assert [each.split(",")[0] for each in lines[2:6]] == ["top-down", "top-down", "mondrian", "mondrian"]
     assert run(place, "--methods", "top-down", "--quiet").stdout == ""
 
@@ -57,14 +57,14 @@ def test_a_picture(place):
     result = run(place, "--methods", "top-down", "--sweep", "k=2,20", "--picture", path)
     assert result.exit_code == 0, result.output
     assert ElementTree.parse(path).getroot().tag == "{http://www.w3.org/2000/svg}svg"
-    assert "is there already" in refused(place, "--picture", path)
+    assert "exists already" in refused(place, "--picture", path)
 
 
 def test_with_a_target(place):
     result = run(place, "--methods", "mondrian", "--target", "disease", "--folds", "2", "--queries", "5")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Predicting 'disease', 3 classes, from 60 records in 2 folds.")
-    assert "60 records, 1 way. 5 queries." in result.stdout
+    assert "60 records, 1 configuration. 5 queries." in result.stdout
 
 
 def test_if_no_way_finishes_the_exit_code_says_so(place):
@@ -79,13 +79,13 @@ def test_if_no_way_finishes_the_exit_code_says_so(place):
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (["--sweep", "kk=2"], "'kk' is no parameter"),
-        (["--sweep", "k"], "'k' is no sweep. Hint: write k=2,5,10."),
+        (["--sweep", "kk=2"], "'kk' is neither a parameter"),
+        (["--sweep", "k"], "'k' is not a sweep. Hint: write k=2,5,10."),
         (["--sweep", "k=1"], "sweep.k: 1 is refused by all"),
         (["--methods", "mondrain"], "Did you mean 'mondrian'?"),
         (["--target", "age"], "'age' has role: quasi"),
-        (["--time-limit", "-1"], "is a number of seconds, above 0"),
-        (["--queries", "-1"], "is a whole number from 0"),
+        (["--time-limit", "-1"], "must be a number of seconds above 0"),
+        (["--queries", "-1"], "must be a whole number from 0"),
     ],
 )
 def test_what_is_asked_wrongly(place, arguments, what):
@@ -109,4 +109,4 @@ def test_ctrl_c_shows_what_is_finished(place):
     assert process.returncode == 0, errors
     found = json.loads(said)
     assert 0 < len(found["ways"]) < 400
-    assert found["stopped"].startswith("stopped before the end")
+    assert found["stopped"].startswith("stopped early")

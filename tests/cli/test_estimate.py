@@ -62,9 +62,9 @@ def test_counts_are_listed(place, made, method, estimator, name):
     assert said[0].split() == ["job", "age", "disease", "estimate", "low", "high", "share", "records"]
     assert said[1].split()[0] == "qcook" and len({len(line) for line in said[1:4]}) <= 2
     meaning = {
-        "dummies": "intervals hold the true count in 95% of cases",
-        "anatomy": "low and high are bounds: the true count is never outside them",
-        "mondrian": "intervals hold the true count in 95% of cases, as far as the note allows",
+        "dummies": "intervals contain the true count in 95% of cases",
+        "anatomy": "low and high are bounds: the true count is always between them",
+        "mondrian": "intervals contain the true count in 95% of cases, subject to the note",
     }
     assert f"by {estimator}; {meaning[method]}" in said
 
@@ -79,7 +79,7 @@ def test_json(place, made):
 def test_eps_level_and_several_conditions(place, made):
     options = ("--estimator", "bayes", "--eps", "0.001", "--level", "0.999", "--where", "job=qcook,qnurse", "--where")
     said = asked(place, made(), "--of", "disease", "--by", "job", *options, "age=..40")
-    assert "intervals hold the true count in 99.9% of cases" in said and "qnurse" in said and "qcook" not in said
+    assert "intervals contain the true count in 99.9% of cases" in said and "qnurse" in said and "qcook" not in said
 
 
 def test_lines_are_limited(place, made):
@@ -124,22 +124,25 @@ def test_letters_that_a_terminal_would_obey_are_not_printed(place):
         (("--of", "name"), "of: 'name' is not a column of this release."),
         (("--of", "disease", "--by", "name"), "by: 'name' is not a column of this release."),
         (("--of", "disease", "--by", "sex,age"), "by: 'sex' is not a column of this release."),
-        (("--of", "disease", "--by", "disease"), "by: column 'disease' is what is asked for"),
-        (("--of", "age", "--by", "disease"), "by: column 'disease' has hidden values, and cannot be counted by."),
+        (("--of", "disease", "--by", "disease"), "by: column 'disease' is the counted column"),
+        (
+            ("--of", "age", "--by", "disease"),
+            "by: column 'disease' has hidden values, so counts cannot be grouped by it.",
+        ),
         (("--of", "age", "--where", "disease=xpox"), "where: column 'disease' has hidden values"),
-        (("--of", "disease", "--by", "job:10"), "by: column 'job' does not hold numbers, so that it has no bands."),
+        (("--of", "disease", "--by", "job:10"), "by: column 'job' does not hold numbers, so it has no bands."),
         (("--of", "disease", "--by", "age:-5"), "by: '-5' is no width of bands"),
-        (("--of", "disease", "--by", "age:year"), "by: column 'age' does not hold dates, so that it has no year."),
-        (("--of", "disease", "--where", "job"), "where: 'job' is no condition."),
+        (("--of", "disease", "--by", "age:year"), "by: column 'age' does not hold dates, so it has no year."),
+        (("--of", "disease", "--where", "job"), "where: 'job' is not a condition."),
         (("--of", "disease", "--where", "job=1..5"), "where: column 'job' holds neither numbers nor dates"),
-        (("--of", "disease", "--where", "age=a..b"), "where: the range of column 'age' does not have numbers"),
-        (("--of", "disease", "--where", "age=200.."), "where: no record of this release is in the cells"),
-        (("--of", "disease", "--by", "job", "--where", "job=nobody"), "where: 'nobody' is no value of column 'job'"),
-        (("--of", "disease", "--level", "1"), "level: is a number between 0 and 1; got 1.0."),
-        (("--of", "disease", "--level", "-0.5"), "level: is a number between 0 and 1; got -0.5."),
-        (("--of", "disease", "--estimator", "me"), "estimator: 'me' is no estimator for this release."),
-        (("--of", "disease", "--eps", "1"), "eps: belongs to the estimator bayes."),
-        (("--of", "disease", "--estimator", "bayes", "--eps", "-1"), "eps is -1.0; it has to be above 0."),
+        (("--of", "disease", "--where", "age=a..b"), "where: the range of column 'age' must have numbers"),
+        (("--of", "disease", "--where", "age=200.."), "where: no record of this release is in the requested cells"),
+        (("--of", "disease", "--by", "job", "--where", "job=nobody"), "where: 'nobody' is not a value of column 'job'"),
+        (("--of", "disease", "--level", "1"), "level: must be a number between 0 and 1; got 1.0."),
+        (("--of", "disease", "--level", "-0.5"), "level: must be a number between 0 and 1; got -0.5."),
+        (("--of", "disease", "--estimator", "me"), "estimator: 'me' is not an estimator for this release."),
+        (("--of", "disease", "--eps", "1"), "eps: applies only to the estimator bayes."),
+        (("--of", "disease", "--estimator", "bayes", "--eps", "-1"), "eps is -1.0; it must be above 0."),
         (("--of", "disease", "--policy", "nowhere.yaml"), "nowhere.yaml"),
     ],
 )
@@ -158,33 +161,33 @@ def test_errors_in_json(place, made):
 def test_a_picture_that_is_there_already(place, made):
     picture = place.folder / "estimates.svg"
     picture.write_text("mine")
-    assert "is there already" in refused(place, made(), "--of", "disease", "--picture", picture)
+    assert "exists already" in refused(place, made(), "--of", "disease", "--picture", picture)
     assert picture.read_text() == "mine"
     assert "there is no such folder" in refused(place, made(), "--of", "disease", "--picture", place.folder / "a" / "b")
 
 
 def test_a_generalized_column(place, made):
     said = refused(place, made("mondrian"), "--of", "age")
-    assert "of: column 'age' is generalized; counts can be estimated of columns that stand as they were." in said
+    assert "of: column 'age' is generalized; counts can be estimated only for unchanged columns." in said
 
 
 def test_no_release(place, made):
     assert "there is no such file" in refused(place, place.out / "nothing.csv", "--of", "disease")
-    assert "the certificate of this release is not there" in refused(place, place.data(), "--of", "disease")
-    assert "is not a kind of file that is known here" in refused(place, place.folder, "--of", "disease")
+    assert "the certificate of this release is missing" in refused(place, place.data(), "--of", "disease")
+    assert "is not a supported kind of file" in refused(place, place.folder, "--of", "disease")
 
 
 def test_a_release_without_its_certificate(place, made):
     release = made()
     (place.out / "release.csv.sudare.json").unlink()
     said = refused(place, release, "--of", "disease")
-    assert "release.csv.sudare.json: the certificate of this release is not there." in said
+    assert "release.csv.sudare.json: the certificate of this release is missing." in said
 
 
 def test_the_certificate_of_another_file(place, made):
     release = made()
     release.write_text(release.read_text() + '34,90411,qnurse,"xcold,xpox"\n')
-    assert "release.csv: is not the file that its certificate speaks of." in refused(place, release, "--of", "disease")
+    assert "release.csv: is not the file of its certificate." in refused(place, release, "--of", "disease")
 
 
 @pytest.mark.parametrize(
@@ -194,7 +197,7 @@ def test_a_damaged_certificate(place, made, content):
     release = made()
     paper = place.out / "release.csv.sudare.json"
     paper.write_bytes(content.encode("utf-8", "surrogateescape"))
-    assert "is not a certificate" in refused(place, release, "--of", "disease")
+    assert "is not a readable certificate" in refused(place, release, "--of", "disease")
 
 
 @pytest.mark.parametrize("key", ["l", "values"])
@@ -206,7 +209,7 @@ def test_a_certificate_that_does_not_tell_enough(place, made, method, key):
     del certificate["mechanism"]["columns"]["disease"][key]
     paper.write_text(json.dumps(certificate))
     said = refused(place, release, "--of", "disease")
-    assert "certificate.mechanism.columns.disease: does not tell l and the values of the column." in said
+    assert "certificate.mechanism.columns.disease: does not contain l and the values of the column." in said
 
 
 def test_a_certificate_without_columns(place, made):
@@ -215,7 +218,7 @@ def test_a_certificate_without_columns(place, made):
     certificate = json.loads(paper.read_text())
     del certificate["columns"]
     paper.write_text(json.dumps(certificate))
-    assert "does not tell what was done to the columns" in refused(place, release, "--of", "disease")
+    assert "does not state how the columns were changed" in refused(place, release, "--of", "disease")
 
 
 def test_a_second_table_that_is_not_there_or_another(place, made):
@@ -224,8 +227,8 @@ def test_a_second_table_that_is_not_there_or_another(place, made):
     content = beside.read_text()
     beside.write_text(content + "1,xpox,9\n")
     said = refused(place, release, "--of", "disease")
-    assert "release.sensitive.csv: is not the file that its certificate speaks of." in said
+    assert "release.sensitive.csv: is not the file of its certificate." in said
     beside.unlink()
     said = refused(place, release, "--of", "disease")
-    assert "release: its second table, of sensitive values by group, is not beside it." in said
+    assert "release: its second table, with the sensitive values by group, is missing." in said
     assert "90411" in asked(place, release, "--of", "zip")  # which does not need it

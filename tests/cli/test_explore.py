@@ -274,18 +274,18 @@ class TestPicture:
         monkeypatch.setattr("sudare.api.explore", None)
         path = place.folder / "lattice.svg"
         path.write_text(content)
-        assert "is there already" in place.turned_down("--picture", str(path))
+        assert "exists already" in place.turned_down("--picture", str(path))
         assert path.read_text() == content
 
     def test_not_through_a_link(self, place):
         path = place.folder / "lattice.svg"
         path.symlink_to(place.folder / "elsewhere.svg")
-        assert "is there already" in place.turned_down("--picture", str(path))
+        assert "exists already" in place.turned_down("--picture", str(path))
         assert not (place.folder / "elsewhere.svg").exists()
 
     def test_over_the_data_or_the_policy(self, place):
         for name in ("people.csv", "policy.json"):
-            assert "is there already" in place.turned_down("--picture", str(place.folder / name))
+            assert "exists already" in place.turned_down("--picture", str(place.folder / name))
 
     def test_no_such_folder(self, place):
         said = place.turned_down("--picture", str(place.folder / "none" / "lattice.svg"))
@@ -371,7 +371,7 @@ class TestTime:
         assert found["search"]["optimal"] is False
         said = place.look("--time-limit", "1e-9").stdout
         assert "best found in time; arx loss of any node" in said
-        assert "Minimal nodes were not looked for to the end" in said
+        assert "The search for minimal nodes did not finish" in said
 
     def test_counts_are_of_the_same_nodes_each_time(self, place):
         assert place.seen() == place.seen()

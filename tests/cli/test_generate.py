@@ -55,7 +55,7 @@ def test_the_same_seed_gives_the_same_file(tmp_path):
         (["--rows", "many", "--out", "claims.parquet"], "--rows"),
         (["--rows", "5"], "--out"),
         (["--out", "claims.parquet"], "--rows"),
-        (["--rows", "5", "--out", "claims.csv"], "is not a Parquet file by its ending"),
+        (["--rows", "5", "--out", "claims.csv"], "does not end in .parquet"),
         (["--rows", "5", "--out", "none/claims.parquet"], "cannot be written: No such file or directory."),
     ],
 )
@@ -74,7 +74,7 @@ def test_an_existing_file_is_not_overwritten(tmp_path):
     done = generate("--rows", "5", "--out", out, "--json")
     assert done.returncode == 2
     assert json.loads(done.stdout)["error"]["kind"] == "TargetError"
-    assert done.stderr == f"sudare: {out}: is there already. Hint: choose another name, or remove it.\n"
+    assert done.stderr == f"sudare: {out}: exists already. Hint: choose another name, or remove it.\n"
     assert out.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [out]
 
@@ -90,5 +90,5 @@ def test_stopped_in_the_middle(tmp_path, number):
         process.send_signal(number)
         _, said = process.communicate(timeout=600)
     assert process.returncode == 128 + number
-    assert "nothing was left behind" in said
+    assert "no files were left behind" in said
     assert not list(tmp_path.iterdir())

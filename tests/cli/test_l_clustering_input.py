@@ -52,7 +52,7 @@ class TestValues:
     def test_fewer_values_than_l(self, place, method):
         message = place.refused(rules=diverse(4, method=method), code=1)
         assert "even one class of all records falls short: column 'disease' has 3 different values." in message
-        assert "Hint: ask for an l that is possible" in message
+        assert "Hint: require a possible l" in message
 
     @every_method
     @pytest.mark.parametrize("variant", ["distinct", "entropy", "recursive"])

@@ -77,12 +77,12 @@ def test_another_policy_is_refused(place, made):
 def test_a_release_that_was_changed_is_refused(place, made):
     with made[2].open("a", encoding="utf-8") as file:
         file.write("44,90411,qcook,xcold\n")
-    assert "is not the file that its certificate speaks of" in refused(place, made)
+    assert "is not the file of its certificate" in refused(place, made)
 
 
 def test_a_release_without_its_certificate_is_refused(place, made):
     (place.out / "release.csv.sudare.json").unlink()
-    assert "the certificate of this release is not there" in refused(place, made)
+    assert "the certificate of this release is missing" in refused(place, made)
 
 
 def test_a_folder_that_is_not_there_is_told_before_anything_is_read(place, made):
@@ -94,4 +94,4 @@ def test_data_that_is_not_there(place, made):
 
 
 def test_the_release_is_not_overwritten(place, made):
-    assert "is what the report is about" in refused(place, made, out="release.csv")
+    assert "is an input of the report" in refused(place, made, out="release.csv")

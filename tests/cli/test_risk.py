@@ -76,7 +76,7 @@ def test_a_release_that_does_not_belong_to_the_data(place):
     assert "not a release of this data" in result.stderr
     said = refused(place, "--release", release, rules=policy(require=[{"model": "k-anonymity", "k": 3}]))
     assert "was made under another policy" in said
-    assert "certificate of this release is not there" in refused(place, "--release", place.data(name="other.csv"))
+    assert "certificate of this release is missing" in refused(place, "--release", place.data(name="other.csv"))
 
 
 def test_a_missing_population_file(place):
@@ -84,7 +84,7 @@ def test_a_missing_population_file(place):
 
 
 def test_one_column_only(place):
-    assert "knows one column combines nothing; got 'age'" in refused(place, "--columns", "age")
+    assert "knows one column cannot combine columns; got 'age'" in refused(place, "--columns", "age")
     rules = {"columns": {"age": {"role": "quasi"}}, "require": POLICY["require"]}
     assert "give more columns of the policy the role quasi" in refused(place, rules=rules)
 

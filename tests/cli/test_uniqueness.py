@@ -224,7 +224,7 @@ def test_a_limit_needs_another_model_beside_it(hospital, tmp_path):
     (tmp_path / "bare.json").write_text(json.dumps(policy | {"require": [{"model": "uniqueness", "most": 0.5}]}))
     made = run("anonymize", folder / "data.csv", "-p", tmp_path / "bare.json", "-o", tmp_path / "out.csv")
     assert made.exit_code == 2
-    assert "no method works towards" in made.output
+    assert "no method generalizes for" in made.output
 
 
 @pytest.mark.parametrize(("name", "what"), [("patient", "role: identifier"), ("gendre", "Did you mean 'gender'")])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.comparisons import CLASSIFIERS, Way, classifiers, evaluate, show, stratified
+from sudare.comparisons import CLASSIFIERS, Configuration, classifiers, evaluate, show, stratified
 from sudare.core.errors import DataError, MissingExtraError, ParameterError, UnsupportedError
 from sudare.models import KAnonymity, Requirements
 from sudare.table import Table, encode_column, encode_items
@@ -142,12 +142,12 @@ def test_a_policy_that_cannot_be_met_is_reported_for_each_method():
 
 
 TARGETS = {
-    "one value": ("unit", {}, DataError, "has one value: there is nothing to predict"),
+    "one value": ("unit", {}, DataError, "has only one value: there is nothing to predict"),
     "missing": ("class", {"class": [None, *["a", "b"] * 59, "a"]}, DataError, "is missing in 1 records"),
     "no column": ("clas", {}, ParameterError, "'clas' is not a column of this policy. Did you mean 'class'?"),
     "quasi": ("city", {}, ParameterError, "'city' has role: quasi; this needs the name of a column with role sens"),
     "identifier": ("name", {}, ParameterError, "'name' has role: identifier; this needs the name of a column"),
-    "not a name": (5, {}, ParameterError, "target: is the name of a column; got int"),
+    "not a name": (5, {}, ParameterError, "target: must be the name of a column; got int"),
 }
 
 
@@ -162,14 +162,14 @@ def test_a_bad_target_is_one_clear_error(case):
 
 def test_thousands_of_numbers_are_no_class():
     data = pa.concat_tables([people(cost=[n + 1000 * part for n in range(ROWS)]) for part in range(9)])
-    with pytest.raises(DataError, match="has 1,080 values; at most 256 can be told apart") as caught:
+    with pytest.raises(DataError, match="has 1,080 values; at most 256 are possible") as caught:
         compared("cost", data)
     assert len(caught.value.problems) == 1
 
 
 @pytest.mark.parametrize(("folds", "seed"), [(1, 0), ("5", 0), (True, 0), (2, -1), (2, 1.5)])
 def test_bad_numbers_are_refused(folds, seed):
-    with pytest.raises(ParameterError, match="is a whole number from"):
+    with pytest.raises(ParameterError, match="must be a whole number from"):
         compared(folds=folds, seed=seed)
 
 
@@ -240,7 +240,7 @@ def test_a_release_without_one_of_the_classes_is_learned_from_all_the_same():
     table = Table(12, {"age": age}, target=target)
     for training in (np.arange(10), np.arange(6)):
         test = np.setdiff1d(np.arange(12), training)
-        found = evaluate(table, Requirements((KAnonymity(2),)), [Way("m", "mondrian")], [(training, test)])
+        found = evaluate(table, Requirements((KAnonymity(2),)), [Configuration("m", "mondrian")], [(training, test)])
         assert all(score.auc is None for each in found for score in each.scores.values())
         assert all(0 <= score.accuracy <= 1 for each in found for score in each.scores.values())
 
@@ -254,7 +254,7 @@ def test_suppressed_records_are_counted_off():
         target=encode_column("class", pa.array(["a", "b", "b", "a"] * 25)),
     )
     splits = stratified(table, 2)
-    way = Way("levels", "full-domain")
+    way = Configuration("levels", "full-domain")
     (with_budget,) = evaluate(table, Requirements((KAnonymity(5),), 0.2), [way], splits, baselines=False)
     (without,) = evaluate(table, Requirements((KAnonymity(5),), 0.0), [way], splits, baselines=False)
     assert with_budget.records == 45

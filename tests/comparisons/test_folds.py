@@ -45,7 +45,7 @@ def test_nobody_is_on_both_sides():
 
 
 def test_more_folds_than_records_or_people_are_refused():
-    with pytest.raises(DataError, match=r"has 3 records, which is less than folds\. Hint: use at most 3 folds"):
+    with pytest.raises(DataError, match=r"has 3 records, fewer than folds\. Hint: use at most 3 folds"):
         stratified(table_of(["a", "b", "b"]), 4)
     with pytest.raises(DataError, match="has 2 data subjects"):
         stratified(table_of(["a", "b", "b"], ["x", "y", "y"]), 3)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.comparisons import Bench, Result, RiskFigures, Way, compare_ways, measurement, show
+from sudare.comparisons import Bench, Configuration, Result, RiskFigures, compare_configurations, measurement, show
 from sudare.comparisons.comparison import with_frontier
 from sudare.comparisons.run_costs import measured
 from sudare.core.errors import ParameterError, UnsupportedError
@@ -139,7 +139,7 @@ def test_ways_that_fail_are_listed_with_the_reason():
     assert reasons["top-down, k=5"] is None
     assert "even one class of all records falls short" in reasons["top-down, k=1000"]
     assert "needs a requirement of the model l-diversity" in reasons["three-phase, k=5"]
-    assert "cannot make k-anonymity" in reasons["pram, k=5"]
+    assert "cannot keep k-anonymity" in reasons["pram, k=5"]
     assert found.finished == 1
     text = str(found)
     assert text.count("no release") == 5
@@ -150,7 +150,7 @@ def test_running_out_of_memory_is_a_reason(monkeypatch):
     def refuse(self, *_):
         raise MemoryError
 
-    monkeypatch.setattr(Way, "recode", refuse)
+    monkeypatch.setattr(Configuration, "recode", refuse)
     [way] = compared(methods=["top-down"]).results
     assert way.problem == measurement.NO_MEMORY
 
@@ -183,7 +183,7 @@ def test_few_queries_are_noted():
 
 
 def stopping(after):
-    """A listener that stops the comparison once so many ways are finished."""
+    """A listener that stops the comparison once so many configurations are finished."""
 
     def listen(stage, done, total):
         if stage == "compare" and done >= after:
@@ -195,9 +195,9 @@ def stopping(after):
 def test_who_stops_it_gets_what_is_finished():
     found = compared(methods=["top-down"], sweep={"k": [2, 3, 4, 5]}, progress=stopping(2))
     assert [way.swept["k"] for way in found.results] == [2, 3]
-    assert found.stopped == "stopped before the end: 2 of 4 ways are finished."
+    assert found.stopped == "stopped early: 2 of 4 configurations are finished."
     assert found.results == compared(methods=["top-down"], sweep={"k": [2, 3]}).results or found.finished == 2
-    assert "note: stopped before the end" in str(found)
+    assert "note: stopped early" in str(found)
 
 
 def test_who_stops_it_before_anything_is_finished_stops_it():
@@ -215,7 +215,7 @@ def test_stopped_while_classifiers_learn_a_way_has_all_or_nothing():
 def test_when_the_time_is_up_no_other_way_begins():
     found = compared(methods=["top-down"], sweep={"k": [2, 3, 4]}, time_limit=1e-9)
     assert found.results == ()
-    assert found.stopped == "the time was up: 0 of 3 ways are finished."
+    assert found.stopped == "the time limit was reached: 0 of 3 configurations are finished."
     assert compared(methods=["top-down"], time_limit=1000).stopped is None
 
 
@@ -265,14 +265,14 @@ def test_memory_is_what_the_work_held_at_most():
 def test_a_bench_of_a_table_alone():
     table = Table(6, {"age": encode_column("age", pa.array([1, 1, 2, 2, 3, 3]))})
     bench = Bench(table, Requirements((KAnonymity(2),)), [], lambda way: table, 0)
-    found = compare_ways(bench, [Way("mine", "mondrian")])
+    found = compare_configurations(bench, [Configuration("mine", "mondrian")])
     [way] = found.results
     assert (way.name, way.gcp, way.classes, way.risk.mean) == ("mine", 0, 3, 0.5)
 
 
 def test_the_text_is_a_table_that_fits():
     lines = show(compared(methods=["top-down", "l-clustering"], sweep={"k": [2, 100]}))
-    assert lines[0] == "400 records, 4 ways. 200 queries."
-    assert lines[1].split()[:4] == ["way", "GCP", "ARX", "entropy"]
-    assert max(map(len, lines[:6])) <= 111
+    assert lines[0] == "400 records, 4 configurations. 200 queries."
+    assert lines[1].split()[:4] == ["configuration", "GCP", "ARX", "entropy"]
+    assert max(map(len, lines[:6])) <= 120
     assert any(line.startswith("top-down, k=2 *") for line in lines) or "*" in "".join(lines)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sudare.comparisons import parse_sweep, ways_for
-from sudare.comparisons.sweeps import MOST_WAYS
+from sudare.comparisons import configurations_for, parse_sweep
+from sudare.comparisons.sweeps import MOST_CONFIGURATIONS
 from sudare.core.errors import ParameterError, UnsupportedError
 from sudare.methods import METHODS
 from sudare.pipeline import requirements_of
@@ -25,7 +25,7 @@ def policy(require=REQUIRE, **more):
 
 def ways(sweep=None, asked=("top-down", "mondrian"), target=None, **more):
     given = policy(**more)
-    return ways_for(given, target, requirements_of, asked=asked, sweep=sweep)
+    return configurations_for(given, target, requirements_of, asked=asked, sweep=sweep)
 
 
 def ks(way):
@@ -80,7 +80,7 @@ def test_without_methods_all_that_fit_are_there_once():
 
 def test_a_method_that_does_not_fit_is_a_way_with_the_reason_if_it_is_asked_for():
     [found] = ways({"k": [3]}, asked=["pram"])
-    assert "cannot make" in str(found.problems[0])
+    assert "cannot keep" in str(found.problems[0])
 
 
 def test_a_value_that_only_some_take_is_a_problem_of_the_others():
@@ -90,15 +90,15 @@ def test_a_value_that_only_some_take_is_a_problem_of_the_others():
 
 
 WRONG = {
-    "unknown": ({"kk": [2]}, "sweep: 'kk' is no parameter of what the policy requires", "Did you mean 'k'?"),
-    "not required": ({"t": [0.1]}, "'t' is no parameter", "there are k, alpha, l, split"),
-    "option of others": ({"variant": ["fast"]}, "'variant' is no parameter", "there are"),
-    "misspelt": ({"splt": ["widest"]}, "'splt' is no parameter", "Did you mean 'split'?"),
-    "no list": ({"k": 5}, "sweep.k: needs a list of values", ""),
-    "text": ({"k": "25"}, "sweep.k: needs a list of values", ""),
-    "empty": ({"k": []}, "sweep.k: needs a list of values, one at least", ""),
-    "no mapping": ([("k", [2])], "sweep: is a mapping of lists, such as {'k': [2, 5, 10]}; got list.", ""),
-    "one": ({"k": [1]}, "sweep.k: 1 is refused by all: input should be greater than or equal to 2", ""),
+    "unknown": ({"kk": [2]}, "sweep: 'kk' is neither a parameter of a requirement", "Did you mean 'k'?"),
+    "not required": ({"t": [0.1]}, "'t' is neither a parameter", "there are k, alpha, l, split"),
+    "option of others": ({"variant": ["fast"]}, "'variant' is neither a parameter", "there are"),
+    "misspelt": ({"splt": ["widest"]}, "'splt' is neither a parameter", "Did you mean 'split'?"),
+    "no list": ({"k": 5}, "sweep.k: needs a list of at least one value", ""),
+    "text": ({"k": "25"}, "sweep.k: needs a list of at least one value", ""),
+    "empty": ({"k": []}, "sweep.k: needs a list of at least one value", ""),
+    "no mapping": ([("k", [2])], "sweep: must be a mapping of lists, such as {'k': [2, 5, 10]}; got list.", ""),
+    "one": ({"k": [1]}, "sweep.k: 1 is refused by all methods: input should be greater than or equal to 2", ""),
     "half": ({"k": [2.5, 3]}, "sweep.k: 2.5 is refused by all", ""),
     "word": ({"k": ["x"]}, "sweep.k: x is refused by all", ""),
     "no option": ({"split": ["wides"]}, "sweep.split: wides is refused by all", "Did you mean 'widest'?"),
@@ -116,9 +116,11 @@ def test_a_wrong_sweep_is_one_clear_error(case):
 
 
 def test_what_would_change_nothing_is_refused():
-    with pytest.raises(ParameterError, match=r"sweep\.frequencies: is an option of no method that the policy allows"):
+    with pytest.raises(
+        ParameterError, match=r"sweep\.frequencies: is not an option of any method that the policy allows"
+    ):
         ways({"frequencies": ["observed"]}, asked=None)
-    with pytest.raises(ParameterError, match="'target' is no parameter"):
+    with pytest.raises(ParameterError, match="'target' is neither a parameter"):
         ways({"target": ["sick"]}, asked=["tds"])
 
 
@@ -131,7 +133,7 @@ def test_combinations_that_exclude_each_other_are_ways_with_the_reason():
 
 def test_too_many_ways_are_refused():
     with pytest.raises(ParameterError, match="combinations; at most 1,000"):
-        ways({"k": list(range(2, 3 + MOST_WAYS))}, asked=["top-down"])
+        ways({"k": list(range(2, 3 + MOST_CONFIGURATIONS))}, asked=["top-down"])
 
 
 def test_a_value_counts_once():
@@ -139,7 +141,7 @@ def test_a_value_counts_once():
 
 
 def test_methods_are_a_list():
-    with pytest.raises(ParameterError, match="is a list of names"):
+    with pytest.raises(ParameterError, match="must be a list of names"):
         ways(asked="top-down")
     with pytest.raises(UnsupportedError, match="Did you mean 'mondrian'"):
         ways(asked=["mondrain"])

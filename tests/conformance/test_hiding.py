@@ -1,4 +1,4 @@
-"""What every method has to keep that leaves quasi-identifiers as they are and hides sensitive values."""
+"""What every method has to keep that keeps quasi-identifiers unchanged and hides sensitive values."""
 
 from __future__ import annotations
 
@@ -192,13 +192,13 @@ def test_other_promises_are_refused_before_anything_is_read(name, model, setting
     if model == "l-diversity":  # a policy names the model; the variant is the method's to refuse
         column = {"age": [1, 2], "height": [1, 2], "job": ["a", "b"], "zip": ["1", "2"], "tags": [["a"], ["a"]]}
         data = pa.table({**column, "illness": ["flu", "cold"], "who": ["p", "q"]})
-        with pytest.raises((PolicyError, PolicyUnmetError), match=f"{name} leaves quasi-identifiers as they are"):
+        with pytest.raises((PolicyError, PolicyUnmetError), match=f"{name} keeps quasi-identifiers unchanged"):
             sudare.anonymize(data, given)
         return
     with pytest.raises(PolicyError) as caught:
         sudare.load_policy(given)
     [problem] = [problem for problem in caught.value.problems if problem.where == "method.name"]
-    assert f"{name} leaves quasi-identifiers as they are, and cannot make {model}" in problem.what
+    assert f"{name} keeps quasi-identifiers unchanged, and cannot keep {model}" in problem.what
     assert "top-down" in problem.hint
     with pytest.raises(PolicyError, match=model):
         sudare.anonymize(pa.table({"age": [1]}), {**given, "method": {"name": "top-down"}}, method=name)
@@ -210,7 +210,7 @@ def test_other_promises_are_refused_by_the_method_itself(name, options, model, s
     table = patients(60)
     table = replace(table, sensitive={"illness": table.sensitive["illness"]})
     asked = Requirements((MODELS["l-diversity"](2, "illness"), MODELS[model](**setting)))
-    with pytest.raises(PolicyUnmetError, match="leaves quasi-identifiers as they are") as caught:
+    with pytest.raises(PolicyUnmetError, match="keeps quasi-identifiers unchanged") as caught:
         METHODS[name].load()(table, asked, **options)
     [problem] = caught.value.problems
     assert model in problem.where
@@ -222,10 +222,10 @@ def test_a_sensitive_column_that_nothing_is_promised_about(name, options):
     given = policy(name, options)
     given["columns"]["pay"] = {"role": "sensitive"}
     data = people().append_column("pay", pa.array(range(120)))
-    with pytest.raises(PolicyError, match=r"columns\.pay: is sensitive, and nothing is promised about it") as caught:
+    with pytest.raises(PolicyError, match=r"columns\.pay: is sensitive, but no promise is about it") as caught:
         sudare.anonymize(data, given)
     assert name in str(caught.value)
-    with pytest.raises(PolicyUnmetError, match=r"columns\.cost: is sensitive, and nothing is promised about it"):
+    with pytest.raises(PolicyUnmetError, match=r"columns\.cost: is sensitive, but no promise is about it"):
         METHODS[name].load()(patients(60), required(("l-diversity", {"l": 2, "column": "illness"})), **options)
 
 
@@ -243,8 +243,8 @@ def test_fewer_values_than_asked_for(name, options, values, tmp_path):
     with pytest.raises(PolicyUnmetError) as caught:
         sudare.anonymize(data, small(name, options, l=5), out=tmp_path / "r.csv")
     text = str(caught.value)
-    assert f"asks for 5 different values, and column 'ill' has {values}" in text
-    assert (f"ask for l = {values} at most" in text) == (values > 1)
+    assert f"requires 5 different values, but column 'ill' has {values}" in text
+    assert (f"require at most l = {values}." in text) == (values > 1)
     assert not any(illness in text for illness in ILLNESSES)
     assert list(tmp_path.iterdir()) == []
 

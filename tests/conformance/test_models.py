@@ -103,7 +103,7 @@ def test_says_what_it_reads_and_how_it_behaves(model):
     assert isinstance(model.least_rows, int)
     assert model.least_rows >= 1
     assert model.column is None or model.column in ("s", "items")
-    assert model.remedy.startswith("ask for ")
+    assert model.remedy.startswith("require ")
 
 
 @every_setting

@@ -54,7 +54,7 @@ def test_sizes(text, expected):
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "0", 0, -5, True, "4XB", "4 G B", "1e9", "GiB", 1.5j])
 def test_what_is_no_size(text):
-    with pytest.raises(ParameterError, match=r"memory: is a size; got .* Hint: write it as in 4GiB"):
+    with pytest.raises(ParameterError, match=r"memory: must be a size; got .* Hint: write it as in 4GiB"):
         parse_size(text)
 
 
@@ -110,7 +110,7 @@ def test_too_little_memory():
     assert storage_limit(demand, parse_size("3072MiB")) > 0
     with pytest.raises(DataError, match="use a machine with more memory"):
         check_fits(demand, GB)
-    with pytest.raises(DataError, match=r"512 MiB do not do .* use --memory (\d+MiB) or more") as caught:
+    with pytest.raises(DataError, match=r"512 MiB are too little .* use --memory (\d+MiB) or more") as caught:
         storage_limit(demand, GB // 2)
     least = str(caught.value).split("--memory ")[1].split()[0]
     storage_limit(demand, parse_size(least))
@@ -126,7 +126,7 @@ def test_refused_before_anything_is_read(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"), [("1MiB", "use --memory 257MiB or more"), ("much", "is a size; got 'much'")]
+    ("given", "said"), [("1MiB", "use --memory 257MiB or more"), ("much", "must be a size; got 'much'")]
 )
 def test_on_the_command_line(tmp_path, given, said):
     pq.write_table(people(), tmp_path / "people.parquet")

@@ -240,9 +240,9 @@ def test_targets_that_cannot_be(tmp_path):
     (tmp_path / "folder.parquet").mkdir()
     (tmp_path / ".half.parquet.part").write_text("somebody's")
     cases = {
-        "claims.csv": "not a Parquet file",
-        "there.parquet": "is there already",
-        "folder.parquet": "is there already",
+        "claims.csv": "does not end in",
+        "there.parquet": "exists already",
+        "folder.parquet": "exists already",
         "half.parquet": "no other run is writing it",
         "none/claims.parquet": "cannot be written: No such file",
         f"{'x' * 300}.parquet": "cannot be written: File name too long",
@@ -271,7 +271,7 @@ def test_nothing_is_left_when_stopped(tmp_path, stop):
 @pytest.mark.usefixtures("small_chunks")
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
     out = tmp_path / "c.parquet"
-    with pytest.raises(TargetError, match="is there already"):
+    with pytest.raises(TargetError, match="exists already"):
         write_claims(out, 30, 0, lambda stage, done, total: out.write_text("mine") if done == 10 else None)
     assert [path.name for path in tmp_path.iterdir()] == ["c.parquet"]
     assert out.read_text() == "mine"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import re
 import shutil
@@ -110,3 +112,47 @@ def test_the_picture_of_the_home_page_shows_what_its_code_prints():
     assert all(cell in before for cell in shown[: -len(after)])
     assert "<title" in picture
     assert "<desc" in picture
+
+
+ELSEWHERE = {"conf.py"}
+"""Files of other tools that pages name."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_a_page_names_exist(page):
+    """A path may begin at the root, in a room, among the kernels or among the tests; a bare name may be anywhere."""
+    roots = [ROOT, ROOT / "src" / "sudare", ROOT / "src" / "sudare" / "kernels", ROOT / "tests"]
+    named = set(re.findall(r"`([\w./-]+\.py|[\w.-]+(?:/[\w.-]+)*/)`", prose(page))) - ELSEWHERE
+    for name in sorted(each for each in named if "NAME" not in each and not each.startswith("out/")):
+        found = any((root / name).exists() for root in roots)
+        below = any(True for folder in ("src", "tests", "examples") for _ in (ROOT / folder).rglob(name.rstrip("/")))
+        assert found or below, f"{page.name}: {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_names_of_sudare_on_a_page_exist(page):
+    for name in sorted(set(re.findall(r"`sudare((?:\.\w+)+)(?:\([^`]*\))?`", prose(page))) - {".NAME"}):
+        assert resolves(f"sudare{name}"), f"{page.name}: sudare{name}"
+
+
+def test_references_in_docstrings_lead_somewhere():
+    for path in sorted((ROOT / "src" / "sudare").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for name in set(re.findall(r":(?:mod|func|class|meth|data|attr):`~?(sudare(?:\.\w+)+)`", text)):
+            assert resolves(name), f"{path.name}: {name}"
+
+
+def resolves(name: str) -> bool:
+    """Say whether a dotted name is a module of sudare, or something in one."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        with contextlib.suppress(AttributeError):
+            for part in parts[end:]:
+                found = getattr(found, part)
+            return True
+        return parts[end] in getattr(found, "__annotations__", {})
+    return False

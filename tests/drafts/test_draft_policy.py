@@ -106,7 +106,7 @@ def test_reasons():
     assert reason(text, "visit_id") == "an id by its name; all values differ"
     assert "telephone" in reason(text, "reached_at")
     assert "free text" in reason(text, "story")
-    assert "in doubt, so treated as known to an intruder" in reason(text, "weird")
+    assert "unclear, so treated as known to an intruder" in reason(text, "weird")
     assert "constant" in reason(text, "year")
     assert "{dates: [day, month, year]}" in reason(text, "date_of_birth")
     assert reason(text, "diagnosis") == "the name says so"
@@ -132,7 +132,7 @@ def test_adult():
 def test_weights_that_lead_to_people_are_dropped_and_the_draft_says_how_to_keep_them():
     text = draft_policy(adult())
     assert read(adult()).columns["fnlwgt"].role == "identifier"
-    assert "90% of the records hold values that fewer than 5 share" in reason(text, "fnlwgt")
+    assert "90% of the records hold values that fewer than 5 records share" in reason(text, "fnlwgt")
     assert "{role: quasi, kind: numeric} releases ranges" in reason(text, "fnlwgt")
 
 

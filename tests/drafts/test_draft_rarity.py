@@ -140,7 +140,7 @@ def test_a_case_belongs_to_a_person():
     policy, text = drafted(twice)
     assert policy.columns["foo"].role == "subject"
     assert policy.columns["case"].role == "identifier"
-    assert "one column does so already" in text
+    assert "another column does so already" in text
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_quote_in_the_header_that_never_ends(tmp_path):
 
 @pytest.mark.parametrize("name", ["people", "people.xls", "people.json", "people.gz"])
 def test_unknown_ending(tmp_path, name):
-    with pytest.raises(DataError, match="is not a kind of file that is known here"):
+    with pytest.raises(DataError, match="is not a supported kind of file"):
         file_format(tmp_path / name)
 
 

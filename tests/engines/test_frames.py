@@ -211,7 +211,7 @@ class TestPandas:
     ids=lambda given: type(given).__name__,
 )
 def test_what_is_no_table(given):
-    with pytest.raises(DataError, match="is not a table that is known here"):
+    with pytest.raises(DataError, match="is not a supported kind of table"):
         adopt(given)
 
 

@@ -174,12 +174,12 @@ def test_a_table_without_records(home, tmp_path, pushed):
 
 @pytest.mark.parametrize("name", ["", ".", "a.b.c", "a.", ".a", '"a', 'a"b', '""', 'a."b"c'])
 def test_names_that_are_none(home, name):
-    with pytest.raises(DataError, match="no table of the database is named"):
+    with pytest.raises(DataError, match="the address does not name a table"):
         sudare.anonymize(f"{home.database}#{name}", POLICY)
 
 
 def test_the_name_of_a_table_has_to_be_given(home):
-    with pytest.raises(DataError, match=r"no table of the database is named\. Hint: put it after a #"):
+    with pytest.raises(DataError, match=r"the address does not name a table\. Hint: put it after a #"):
         sudare.anonymize(home.database, POLICY)
 
 

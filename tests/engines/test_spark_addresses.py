@@ -51,7 +51,7 @@ def test_a_release_by_its_address(folder):
     (folder / ".release.parquet.sudare.json.crc").unlink()
     with pytest.raises(AuditFailedError, match="not a certificate"):
         sudare.audit(out, PLAIN, engine="spark")
-    with pytest.raises(DataError, match="only Spark reaches"):
+    with pytest.raises(DataError, match="can only be read by Spark"):
         sudare.estimate(release, of="age")
 
 
@@ -70,7 +70,7 @@ def test_nothing_is_left_of_what_was_not_placed(folder):
     folder, address = folder
     source = f"{address}/people.parquet"
     (folder / "other.parquet").mkdir()
-    with pytest.raises(TargetError, match="is no release"):
+    with pytest.raises(TargetError, match="is not a release"):
         sudare.anonymize(source, PLAIN, out=f"{address}/other.parquet", engine="spark")
     with pytest.raises(TargetError, match="the source itself"):
         sudare.anonymize(source, PLAIN, out=source, engine="spark")

@@ -146,7 +146,7 @@ def test_names_of_columns_that_spark_would_read_as_others(spark, tmp_path, name)
     """It puts its settings into the names of columns of Parquet that it is to read, and then finds no such column."""
     table = people(second=name)
     for way in ("file", "frame"):
-        with pytest.raises(DataError, match="Spark takes") as caught:
+        with pytest.raises(DataError, match="Spark reads") as caught:
             sudare.anonymize(
                 load(spark, table, way, tmp_path), policy(table), out=tmp_path / "r.parquet", engine="spark"
             )

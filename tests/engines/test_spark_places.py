@@ -133,7 +133,7 @@ def test_a_table_of_spark(spark, parquet, tmp_path):
         assert names == {"people", "release", "release_sudare"}
         assert sudare.audit("sudare_test.release", PLAIN, engine="spark").passed
         assert release.certificate["classes"] == sudare.anonymize(table(), PLAIN).certificate["classes"]
-        with pytest.raises(TargetError, match="is no release"):
+        with pytest.raises(TargetError, match="is not a release"):
             sudare.anonymize(parquet, PLAIN, out="sudare_test.people", engine="spark")
         with pytest.raises(PolicyUnmetError):
             sudare.anonymize("sudare_test.people", policy(PLAIN["columns"], k=601), out="sudare_test.b", engine="spark")

@@ -109,7 +109,7 @@ def test_a_condition_on_one_of_two_columns_that_were_drawn_together():
 def test_unknown_values_are_refused(where, unknown, ways):
     release = released(perturbed(truths(0, 300), ways, 1), certificate(ways))
     of = "income" if "income" not in str(where) else "town"
-    with pytest.raises(DataError, match=f"'{unknown}' is no value of column") as caught:
+    with pytest.raises(DataError, match=f"'{unknown}' is not a value of column") as caught:
         sudare.estimate(release, of=of, where=where)
     assert caught.value.exit_code == 2
 

@@ -110,18 +110,18 @@ def test_leaves_that_are_numbers_have_bands():
 @pytest.mark.parametrize(
     ("cells", "by", "where", "says"),
     [
-        (["{a, b}"], "x:10", None, "column 'x' does not hold numbers, so that it has no bands."),
+        (["{a, b}"], "x:10", None, "column 'x' does not hold numbers, so it has no bands."),
         (["2020-01-01", "2020-02"], "x:10", None, "column 'x' does not hold numbers"),
         (["[1, 5]"], "x:year", None, "column 'x' does not hold dates, so that it has no year."),
         (["{a, b}"], (), "x=1..2", "column 'x' holds neither numbers nor dates"),
         (["[1, 5]"], (), "x=a..b", "column 'x'"),
-        (["2020-01-01"], (), "x=1..2", "the range of column 'x' does not have dates for its ends."),
-        (["[1.5, 5.5]"], "x", None, "give a width of bands: x:10."),
-        (["[0, 999999999]"], "x", None, "the cells of column 'x' reach over too many values."),
+        (["2020-01-01"], (), "x=1..2", "the range of column 'x' must have dates as its ends."),
+        (["[1.5, 5.5]"], "x", None, "give a band width: x:10."),
+        (["[0, 999999999]"], "x", None, "the cells of column 'x' cover too many values."),
         (["[0, 1e300]", "[0.5, 1]"], "x:0.01", None, "bands of 0.01 are too narrow for column 'x'."),
         (["*", "*"], "x:10", None, "by: column 'x' shows nothing in this release: all its cells are '*' or missing."),
         (["*", "*"], (), "x=1..2", "where: column 'x' shows nothing in this release"),
-        (["[1, 5]"], "x", "x=9..", "no record of this release is in the cells that were asked for."),
+        (["[1, 5]"], "x", "x=9..", "no record of this release is in the requested cells."),
     ],
 )
 def test_what_cannot_be_counted(cells, by, where, says):
@@ -143,7 +143,7 @@ def test_more_cells_than_numbers():
 
 def test_wide_cells_of_several_columns_are_refused_before_they_fill_the_memory():
     many = {f"x{place}": ["[0, 2000]"] for place in range(3)}
-    with pytest.raises(DataError, match="reach into too many others"):
+    with pytest.raises(DataError, match="overlap too many cells"):
         spread(many, list(many))
 
 

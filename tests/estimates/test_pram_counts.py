@@ -411,38 +411,38 @@ def refused(paper, shown=None, **asked):
 
 
 def test_a_certificate_that_does_not_tell_enough():
-    matrix = "does not tell the matrix that values were drawn by"
+    matrix = "does not contain the matrix of the draws"
     assert matrix in refused(certificate({"income": None}))
     assert "certificate.mechanism.columns.income" in refused(certificate({"income": None}))
     assert matrix in refused(certificate({"sex": None, "income": None}, joint=[{"columns": ["sex", "income"]}]))
     for wrong in (-0.1, 1.5, float("nan")):
-        assert "a probability to keep the truth" in refused(certificate({"income": wrong}))
+        assert "the probability of keeping the true value" in refused(certificate({"income": wrong}))
     for rows in (np.eye(3), np.ones((4, 4)), np.array([["a"]])):
-        assert "a matrix of 4 lines" in refused(certificate({"income": rows}))
+        assert "a matrix of 4 rows" in refused(certificate({"income": rows}))
     for wrong in ({}, {"mechanism": {}}, {"mechanism": {"columns": ["income"]}}):
         whole = certificate({"income": 0.5})
         del whole["mechanism"]
-        assert "does not tell the columns that were perturbed" in refused(whole | wrong)
+        assert "does not list the perturbed columns" in refused(whole | wrong)
     bare = certificate({"income": 0.5})
     del bare["mechanism"]["columns"]["income"]["values"]
-    assert "does not tell the values of the column" in refused(bare)
-    assert "the columns that were drawn together" in refused(certificate({"income": 0.5}, joint=[{}]))
-    assert "the columns that strata are made of" in refused(certificate({"income": 0.5}, strata={"columns": 3}))
-    assert "does not tell its cells" in refused(certificate({"income": 0.5}, strata={"columns": ["town"]}))
+    assert "does not list the values of the column" in refused(bare)
+    assert "the columns that were drawn jointly" in refused(certificate({"income": 0.5}, joint=[{}]))
+    assert "the columns of the strata" in refused(certificate({"income": 0.5}, strata={"columns": 3}))
+    assert "does not list its cells" in refused(certificate({"income": 0.5}, strata={"columns": ["town"]}))
     some = {"columns": ["town"], "cells": [{"cell": {"town": town}, "columns": {}} for town in "AB"]}
-    assert "strata that its certificate does not tell" in refused(certificate({"income": 0.5}, strata=some))
+    assert "strata that its certificate does not list" in refused(certificate({"income": 0.5}, strata=some))
     two = {"values": ["high", "low"], "matrix": {"p": 0.5}}
     less = {"columns": ["town"], "cells": [{"cell": {"town": town}, "columns": {"income": two}} for town in "ABC"]}
     assert "a stratum shows values" in refused(certificate({"income": None}, strata=less))
     two["values"] = ["other"]
-    assert "tells values that the column does not have" in refused(certificate({"income": None}, strata=less))
+    assert "lists values that the column does not have" in refused(certificate({"income": None}, strata=less))
 
 
 def test_a_release_that_is_not_its_certificates():
     paper = certificate({"income": 0.5})
     paper["mechanism"]["columns"]["income"]["values"] = ["high", "low"]
     told = refused(paper)
-    assert "column 'income' shows values that its certificate does not tell" in told
+    assert "column 'income' shows values that its certificate does not list" in told
     assert "middle" not in told
 
 
@@ -453,13 +453,13 @@ def test_columns_that_a_matrix_depends_on_have_to_be_there():
         {"joint": [{"columns": ["town", "income"], "rows": uniform(12, 0.5).tolist()}]},
     ):
         some = {name: own for name, own in truths(0, 50).items() if name != "town"}
-        assert "column 'town' is not there" in refused(certificate({"town": None, "income": None}, **more), some)
+        assert "column 'town' is missing" in refused(certificate({"town": None, "income": None}, **more), some)
 
 
 def test_what_cannot_be_estimated():
     told = refused(certificate({"income": 0.5}), estimator="bayes")
     assert "Allowed: em, ml, projection, inversion" in told
-    assert "belongs to the estimator bayes" in refused(certificate({"income": 0.5}), eps=0.1)
+    assert "applies only to the estimator bayes" in refused(certificate({"income": 0.5}), eps=0.1)
     assert "has no inverse" in refused(certificate({"income": 0.0}))
     assert "no record" in refused(certificate({"age": 0.5}), where="age=70..80")
     assert "no ranges" in refused(certificate({"sex": 0.5}), where="sex=1..2")

@@ -109,10 +109,10 @@ def test_the_columns_that_are_needed():
         (By("age", width="1"), "by: '1' is no width of bands"),
         (By("age", unit="week"), "by: 'week' is no width of bands"),
         (By("nothing"), "by: 'nothing' is not a column of this release."),
-        ("disease", "by: column 'disease' is what is asked for"),
+        ("disease", "by: column 'disease' is the counted column"),
         ("sex,age,sex", "by: column 'sex' is named twice."),
         (["age", "age:10"], "by: column 'age' is named twice."),
-        (7, "by: is a list of columns; got int."),
+        (7, "by: must be a list of columns; got int."),
         ("", "by: '' is not a column of this release."),
     ],
 )
@@ -123,12 +123,12 @@ def test_what_cannot_be_counted_by(by, says):
 @pytest.mark.parametrize(
     ("where", "says"),
     [
-        ("sex", "where: 'sex' is no condition. Hint: write column=value"),
-        ({"sex": None}, "where: 'sex' is no condition."),
+        ("sex", "where: 'sex' is not a condition. Hint: write column=value"),
+        ({"sex": None}, "where: 'sex' is not a condition."),
         ("sec=F", "where: 'sec' is not a column of this release. Did you mean 'sex'?"),
         (["sex=F", "sex=M"], "where: column 'sex' is named twice."),
-        ("disease=flu", "where: column 'disease' is what is asked for; its values are all told."),
-        (3, "where: is a mapping, or a list of texts; got int."),
+        ("disease=flu", "where: column 'disease' is the counted column; the answer has all its values."),
+        (3, "where: must be a mapping or a list of texts; got int."),
     ],
 )
 def test_what_is_no_condition(where, says):
@@ -142,7 +142,9 @@ def test_what_cannot_be_asked_for(of):
 
 def test_hidden_columns_can_be_asked_for_and_not_be_counted_by():
     assert asked("sex", hidden=["disease"]).of == "disease"
-    assert refused("x", hidden=["disease", "x"]) == "by: column 'x' has hidden values, and cannot be counted by."
+    assert (
+        refused("x", hidden=["disease", "x"]) == "by: column 'x' has hidden values, so counts cannot be grouped by it."
+    )
     assert "where: column 'x' has hidden values" in refused(where="x=1", hidden=["disease", "x"])
 
 

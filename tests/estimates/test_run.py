@@ -244,17 +244,17 @@ def test_every_estimator_can_be_chosen(estimator):
         (
             "dummies",
             {"estimator": "emm"},
-            "estimator: 'emm' is no estimator for this release. Allowed: em-shrunk, em, ",
+            "estimator: 'emm' is not an estimator for this release. Allowed: em-shrunk, em, ",
         ),
-        ("dummies", {"estimator": "em", "eps": 0.1}, "eps: belongs to the estimator bayes."),
-        ("dummies", {"eps": 0.1}, "eps: belongs to the estimator bayes."),
-        ("dummies", {"estimator": "bayes", "eps": 0}, "eps is 0; it has to be above 0."),
-        ("anatomy", {"estimator": "em"}, "'em' is no estimator for this release. Allowed: groups."),
-        ("mondrian", {"estimator": "em"}, "'em' is no estimator for this release. Allowed: spread."),
-        ("dummies", {"level": 1}, "level: is a number between 0 and 1; got 1."),
-        ("anatomy", {"level": 0.0}, "level: is a number between 0 and 1; got 0.0."),
-        ("mondrian", {"level": "high"}, "level: is a number between 0 and 1; got 'high'."),
-        ("mondrian", {"level": float("nan")}, "level: is a number between 0 and 1; got nan."),
+        ("dummies", {"estimator": "em", "eps": 0.1}, "eps: applies only to the estimator bayes."),
+        ("dummies", {"eps": 0.1}, "eps: applies only to the estimator bayes."),
+        ("dummies", {"estimator": "bayes", "eps": 0}, "eps is 0; it must be above 0."),
+        ("anatomy", {"estimator": "em"}, "'em' is not an estimator for this release. Allowed: groups."),
+        ("mondrian", {"estimator": "em"}, "'em' is not an estimator for this release. Allowed: spread."),
+        ("dummies", {"level": 1}, "level: must be a number between 0 and 1; got 1."),
+        ("anatomy", {"level": 0.0}, "level: must be a number between 0 and 1; got 0.0."),
+        ("mondrian", {"level": "high"}, "level: must be a number between 0 and 1; got 'high'."),
+        ("mondrian", {"level": float("nan")}, "level: must be a number between 0 and 1; got nan."),
     ],
 )
 def test_what_is_no_way_to_estimate(method, more, says):
@@ -277,7 +277,7 @@ def test_dummies_by_frequency():
 
 def test_sets_of_the_whole_domain_tell_nothing():
     found = sudare.estimate(released("dummies", least=5), of="disease", by="ward")
-    assert "nothing can be told" in found.notes[0]
+    assert "nothing can be estimated" in found.notes[0]
     for row in told(found)["rows"]:
         assert row["se"] is None and (row["low"], row["high"]) == (0, 60) and row["estimate"] == 12
     assert found.to_arrow()["se"].null_count == 20
@@ -288,7 +288,7 @@ def test_separators_are_told_by_the_policy(tmp_path):
     rules = policy("dummies", columns={"disease": {"role": "sensitive", "separator": ";"}})
     sudare.anonymize(data, rules, out=tmp_path / "r.csv", seed=1)
     assert sudare.estimate(tmp_path / "r.csv", of="disease", policy=rules).values == ["a, b", "c", "d"]
-    with pytest.raises(DataError, match="give the policy as well"):
+    with pytest.raises(DataError, match="also give the policy"):
         sudare.estimate(tmp_path / "r.csv", of="disease")
 
 
@@ -403,10 +403,10 @@ def test_records_that_show_nothing():
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"of": "age"}, "of: column 'age' is generalized; counts can be estimated of columns that stand as they were."),
+        ({"of": "age"}, "of: column 'age' is generalized; counts can be estimated only for unchanged columns."),
         ({"of": "things"}, "of: column 'things' is generalized"),
-        ({"of": "disease", "by": "things"}, "by: column 'things' shows sets of items, which cannot be counted."),
-        ({"of": "disease", "where": "things=a"}, "where: column 'things' shows sets of items"),
+        ({"of": "disease", "by": "things"}, "by: column 'things' holds sets of items, which cannot be counted."),
+        ({"of": "disease", "where": "things=a"}, "where: column 'things' holds sets of items"),
     ],
 )
 @pytest.mark.parametrize("kind", ["table", "r.csv"])
@@ -423,7 +423,7 @@ def test_lists_that_were_carried_along_cannot_be_counted():
     for method in (*HIDING, "mondrian"):
         release = released(method, data=data, columns={"things": {"role": "insensitive"}})
         for asked in ({"of": "things"}, {"of": "disease", "by": "things"}, {"of": "ward", "where": "things=a"}):
-            with pytest.raises(DataError, match="column 'things' shows sets"):
+            with pytest.raises(DataError, match="column 'things' holds sets"):
                 sudare.estimate(release, **asked)
 
 
@@ -474,7 +474,7 @@ def test_certificates_that_are_not_whole(method, change):
 @pytest.mark.parametrize("weights", [[1, 2], "x", [1, 2, 3, 4, 0], [1, 2, 3, 4, None], [1, 2, 3, 4, -1.0]])
 def test_weights_that_are_none(weights):
     release = damaged("dummies", lambda c: facts(c).update(weights=weights))
-    with pytest.raises(DataError, match="does not tell a weight above 0 for each of its values"):
+    with pytest.raises(DataError, match="does not contain a weight above 0 for each of its values"):
         sudare.estimate(release, of="disease", by="ward")
 
 
@@ -508,7 +508,7 @@ def test_second_tables_that_do_not_belong(second):
 
 @pytest.mark.parametrize("thing", [None, 3, people(), {"data": 1}])
 def test_what_is_no_release(thing):
-    with pytest.raises(DataError, match=r"a release is a path, or what `sudare\.anonymize` gave back"):
+    with pytest.raises(DataError, match=r"a release must be a path, or a result of `sudare\.anonymize`"):
         sudare.estimate(thing, of="disease")
 
 

@@ -227,7 +227,7 @@ def test_progress_is_told():
     ("change", "message"),
     [
         ({"estimator": "bayse"}, "Did you mean 'bayes'"),
-        ({"eps": 0.1}, "only 'bayes' stops by it"),
+        ({"eps": 0.1}, "only 'bayes' uses it"),
         ({"estimator": "bayes", "eps": 0.0}, "above 0"),
         ({"level": 1.0}, "between 0 and 1"),
         ({"sets": np.array([[0, 0], [1, 2]])}, "twice"),

@@ -71,7 +71,7 @@ def test_a_leaf_with_two_parents(tmp_path):
 def test_a_group_with_two_parents(tmp_path):
     (found,) = problems(tmp_path, "a;X;P;*\nb;X;Q;*\n")
     assert found.startswith("a group has 2 parents: one (line 1) and one (line 2).")
-    assert "two names" in found
+    assert "different names" in found
 
 
 def test_uneven_depth_and_the_documented_way_to_fill_it(tmp_path):
@@ -100,7 +100,7 @@ def test_a_label_that_is_leaf_and_group(tmp_path):
 
 def test_a_group_that_repeats_beside_others(tmp_path):
     (found,) = problems(tmp_path, "a;X;X;*\nb;c;X;*\n")
-    assert found.startswith("a group is its own parent (line 1), but has other children too.")
+    assert found.startswith("a group is its own parent (line 1), but also has other children.")
     (found,) = problems(tmp_path, "a;X;X;*\nb;X;*;*\n")
     assert "a group is its own parent (line 2)" in found
 
@@ -109,7 +109,7 @@ def test_several_roots_and_a_root_below_others(tmp_path):
     (found,) = problems(tmp_path, "a;*\nb;*\nc;all\n")
     assert found.startswith("there are 2 roots, but a tree has one: one (lines 1 and 2) and one (line 3).")
     (found,) = problems(tmp_path, "a;*;X;*\n")[:1]
-    assert found == "the root stands below another label (line 1)."
+    assert found == "the root is below another label (line 1)."
 
 
 def test_no_level_above_the_leaves(tmp_path):
@@ -119,7 +119,7 @@ def test_no_level_above_the_leaves(tmp_path):
 def test_files_that_cannot_be_read(tmp_path):
     assert problems(tmp_path, " \n\n")[0].startswith("the file is empty.")
     assert problems(tmp_path, b"a;X;*\nb;\xff;*\n")[0].startswith("is not UTF-8 (line 2).")
-    assert problems(tmp_path, 'a;X;*\n"b;X;*\n')[0].startswith("line 2 does not parse")
+    assert problems(tmp_path, 'a;X;*\n"b;X;*\n')[0].startswith("line 2 cannot be parsed")
     for path in (tmp_path / "none.csv", tmp_path):
         with pytest.raises(HierarchyError) as caught:
             from_csv(path)
@@ -175,10 +175,10 @@ def test_a_tree_without_a_root_gets_one():
 @pytest.mark.parametrize(
     ("tree", "part"),
     [
-        ({}, "not an empty one"),
+        ({}, "must not be empty"),
         ("text", "a mapping or a list"),
         ({"A": [], "B": ["x"]}, "'* > A' has nothing below it"),
-        ({"A": [["x"]], "B": ["y"]}, "nameless group"),
+        ({"A": [["x"]], "B": ["y"]}, "group without a name"),
         ({"A": [False], "B": ["SE"]}, "read as a truth value (no, false or off)"),
         ({"A": [None], "B": ["y"]}, "a label is empty"),
         ({"A": ["x", "y"], "B": None, "C": ["z"]}, "uneven: 1 leaf ('B') with 2 levels where most have 3"),

@@ -74,7 +74,7 @@ def test_asking_for_nothing_lets_everything_pass():
 
 def unmet(model, group=(0, 0, 0, 0, 0, 1, 1, 2, None), subjects=None):
     (problem,) = Requirements((model,)).unmet(as_groups([list(group)], subjects=subjects))
-    assert problem.hint.startswith("ask for ")
+    assert problem.hint.startswith("require ")
     return str(problem)
 
 
@@ -88,7 +88,7 @@ def test_unmet_says_what_the_whole_table_comes_to():
     recursive = unmet(LDiversity(3, NAME, "recursive", 2.0))
     assert "the most frequent value has 5 records, and those from number 3 on have 2 together." in recursive
     assert f"column '{NAME}' has 4 different values." in unmet(LDiversity(6, NAME, "recursive", 2.0))
-    assert "takes a share of 0.556 of the whole table." in unmet(AlphaKAnonymity(0.5, 3, NAME))
+    assert "has a share of 0.556 of the whole table." in unmet(AlphaKAnonymity(0.5, 3, NAME))
     assert "the table has 9 records." in unmet(AlphaKAnonymity(0.5, 10, NAME))
     assert "is 0 in column" in unmet(DeltaDisclosure(1e-10, NAME))
 

@@ -103,7 +103,7 @@ def test_groups_hold_each_value_once(cells, l, seed):  # noqa: E741
     if l > possible:
         with pytest.raises(PolicyUnmetError) as caught:
             anatomy(table, asked(l), seed=seed)
-        assert (f"ask for l = {possible} at most" in str(caught.value)) == (possible > 1)
+        assert (f"require at most l = {possible}." in str(caught.value)) == (possible > 1)
         if possible < 2:
             return
         l = possible  # noqa: E741 - what the hint says can be done
@@ -205,7 +205,7 @@ def test_all_different_may_be_one_group():
     ],
 )
 def test_the_largest_l_is_told(cells, l, possible):  # noqa: E741
-    with pytest.raises(PolicyUnmetError, match=f"ask for l = {possible} at most") as caught:
+    with pytest.raises(PolicyUnmetError, match=f"require at most l = {possible}") as caught:
         anatomy(as_table(cells), asked(l))
     assert "l-diversity" in caught.value.problems[0].where
     assert anatomy(as_table(cells), asked(possible)).count == len(cells) // possible
@@ -219,7 +219,7 @@ def test_a_value_that_most_records_have():
 
 
 def test_several_sensitive_columns():
-    with pytest.raises(PolicyUnmetError, match="separates one sensitive column, and the policy has 2") as caught:
+    with pytest.raises(PolicyUnmetError, match="separates one sensitive column, but the policy has 2") as caught:
         anatomy(as_table(ILL, job=ILL), asked(2, "ill", "job"))
     assert "dummies" in str(caught.value)
 

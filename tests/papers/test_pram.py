@@ -339,9 +339,9 @@ def test_given_probabilities_are_checked():
     assert (told["retention"], told["p"], told["calibrated"]) == (given, None, 0.3343)
     with pytest.raises(PolicyUnmetError, match=r"method\.p: does not keep .*k = 1\.0.*alpha = 0\.80.* is 0\.334351"):
         decided(PK, LIMIT, p=0.5)
-    with pytest.raises(PolicyError, match="says nothing of 'race'"):
+    with pytest.raises(PolicyError, match="does not name 'race'"):
         decided(PK, p={name: 0.1 for name in PERTURBED if name != "race"})
-    with pytest.raises(PolicyError, match="differs between income, race, which are drawn together"):
+    with pytest.raises(PolicyError, match="differs between income, race, which are drawn jointly"):
         decided(PK, p=given, joint=[["income", "race"]])
 
 
@@ -359,7 +359,7 @@ def test_matrices_of_the_policy():
 @pytest.mark.parametrize(
     ("own", "said"),
     [
-        ({"<=50K": {"<=50K": 1.0}, "other": {">50K": 1.0}}, "row 2 is of a value that the column does not have"),
+        ({"<=50K": {"<=50K": 1.0}, "other": {">50K": 1.0}}, "row 2 is for a value that the column does not have"),
         ({"<=50K": {"<=50K": 0.5, ">50K": 0.5}, ">50K": {">50K": 0.9}}, "row 2 adds up to 0.9"),
         ({"<=50K": {"<=50K": 0.5, "x": 0.5}, ">50K": {">50K": 1.0}}, "row 1 names a value that the column"),
         ({"<=50K": {"<=50K": 0.5, ">50K": 0.5}, ">50K": {"<=50K": 0.5, ">50K": 0.5}}, "is singular"),
@@ -378,7 +378,7 @@ def test_matrices_that_are_none(own, said):
     ("require", "options", "error", "said"),
     [
         ([{**LIMIT, "alpha": 0.7, "gamma": 0.3}], {}, PolicyUnmetError, "are alpha = 0.7592, gamma = 0.2408"),
-        ([{**PK, "k": 40_000}], {}, PolicyUnmetError, "the table has 32,561 records. Hint: ask for k = 32561"),
+        ([{**PK, "k": 40_000}], {}, PolicyUnmetError, "the table has 32,561 records. Hint: require at most k = 32561"),
         ([{**PK, "k": 20_000}], {"strata": ["sex"]}, PolicyUnmetError, "the smallest stratum has 10,771 records"),
         ([{**LIMIT, "prior": {"a": 0.5, "b": 0.5}}], {}, PolicyError, "names 2 values that column 'income'"),
         ([{**LIMIT, "prior": {"<=50K": 0.7, ">50K": 0.3}}], {}, PolicyUnmetError, "is not the distribution"),
@@ -394,11 +394,11 @@ def test_matrices_that_are_none(own, said):
         ([PK], {"weights": {"income": 2}}, PolicyError, "belong to p: per-column"),
         ([PK], {"p": "per-column", "strata": ["sex"]}, PolicyError, "per-column is for uniform matrices"),
         ([PK], {"never": [{"race": "Black", "income": ">50K"}]}, PolicyError, "name them in `joint`"),
-        ([PK], {"never": [{"age": 17, "sex": "Male"}]}, PolicyError, "names no column that is perturbed"),
+        ([PK], {"never": [{"age": 17, "sex": "Male"}]}, PolicyError, "names no perturbed column"),
         ([PK], {"never": [{"sex": "Male", "race": "Blck"}]}, PolicyError, "names a value that column 'race'"),
-        ([PK], {"never": [{"sex": "Male", "race": "Black"}]}, DataError, "are such combinations already"),
+        ([PK], {"never": [{"sex": "Male", "race": "Black"}]}, DataError, "already have such a combination"),
         ([PK], {"p": 1.5}, PolicyError, "calibrated, per-column, or a number from 0 to 1"),
-        ([{"model": "k-anonymity", "k": 3}], {}, PolicyError, "draws values anew, and cannot make k-anonymity"),
+        ([{"model": "k-anonymity", "k": 3}], {}, PolicyError, "draws values at random, and cannot keep k-anonymity"),
     ],
 )
 def test_what_is_refused(require, options, error, said):
@@ -434,10 +434,10 @@ def test_other_methods_cannot_make_it_and_it_makes_nothing_else():
         if method.perturbs:
             assert sudare.load_policy(given)
             continue
-        with pytest.raises(PolicyError, match=r"cannot make .*pk-anonymity"):
+        with pytest.raises(PolicyError, match=r"cannot keep .*pk-anonymity"):
             sudare.load_policy(given)
     table, _ = decided(PK)
-    with pytest.raises(PolicyUnmetError, match="promises pk-anonymity and alpha-gamma alone"):
+    with pytest.raises(PolicyUnmetError, match="promises only pk-anonymity and alpha-gamma"):
         METHODS["pram"].load()(table, Requirements((PkAnonymity(2), KAnonymity(2))))
     with pytest.raises(PolicyError, match="needs a requirement of pk-anonymity or alpha-gamma"):
         METHODS["pram"].load()(table, Requirements(()))
@@ -446,7 +446,7 @@ def test_other_methods_cannot_make_it_and_it_makes_nothing_else():
 
 
 def test_rows_in_their_order_would_tell_whose_they_are():
-    with pytest.raises(PolicyError, match=r"release\.order: keep tells which record is whose"):
+    with pytest.raises(PolicyError, match=r"release\.order: keep reveals which record belongs to whom"):
         sudare.anonymize(datasets.adult(), policy(PK) | {"release": {"order": "keep"}})
     kept = sudare.anonymize(datasets.adult(), policy(LIMIT) | {"release": {"order": "keep"}})
     assert kept.data.column("age").to_pylist() == datasets.adult().column("age").to_pylist()
@@ -461,7 +461,7 @@ def test_item_sets_are_refused():
 
 def test_matrices_that_a_certificate_cannot_tell():
     data = datasets.adult()
-    with pytest.raises(UnsupportedError, match="too large to be told"):
+    with pytest.raises(UnsupportedError, match="too large for a certificate"):
         decided(PK, data=data, columns={"fnlwgt": {"role": "quasi"}}, kind="invariant")
     _, made = decided(PK, data=data, columns={"fnlwgt": {"role": "quasi"}})
     assert len(made.facts["columns"]["fnlwgt"]["values"]) > 20_000

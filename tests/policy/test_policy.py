@@ -64,7 +64,7 @@ class TestWhole:
 
     @pytest.mark.parametrize("data", [None, 3, "text", [], [1]])
     def test_no_mapping(self, data):
-        assert "a policy is a mapping" in problems(data)[1]
+        assert "a policy must be a mapping" in problems(data)[1]
 
     @pytest.mark.parametrize("key", ["columns", "require"])
     def test_part_missing(self, key):
@@ -170,7 +170,7 @@ class TestColumns:
             ({"dates": ["week"]}, "Allowed: day, month, quarter, year"),
             ({"flat": False}, "flat"),
             ({"fil": "a.csv"}, "Did you mean 'file'?"),
-            ({"file": "a.csv", "delimiter": "ab"}, "a delimiter is one ASCII character"),
+            ({"file": "a.csv", "delimiter": "ab"}, "a delimiter must be one ASCII character"),
             (3, "needs a mapping"),
         ],
     )
@@ -250,8 +250,8 @@ class TestRequirements:
     @pytest.mark.parametrize(
         ("spec", "said"),
         [
-            ({"variant": "recursive"}, "c is needed by variant: recursive"),
-            ({"c": 2}, "c is needed by variant: recursive"),
+            ({"variant": "recursive"}, "c is required for variant: recursive"),
+            ({"c": 2}, "c is required for variant: recursive"),
             ({"variant": "distict"}, "Did you mean 'distinct'?"),
         ],
     )

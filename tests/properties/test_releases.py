@@ -37,7 +37,7 @@ def released(drawn: Drawn, **more):
         assert any(unwritable(cells) for cells in drawn.columns.values())
         return None
     except DataError as error:
-        if "is to be the class" in str(error):
+        if "is the class" in str(error):
             event("a class that is missing, or always the same")
             target = drawn.policy["method"]["target"]
             classes = {spelled(drawn.value(target, row)) for row in range(drawn.rows)}

@@ -335,7 +335,7 @@ def test_not_json(small, content):
 
 
 def test_json_that_nests_too_deep(small):
-    assert "is not a plan: it nests too deep." in refusal(small[0], b"[" * 100_000)
+    assert "is not a plan: it is nested too deeply." in refusal(small[0], b"[" * 100_000)
 
 
 @pytest.mark.parametrize("content", [{}, [], 1, None, "plan", {"plan": 1}, [{"plan": 1}]])
@@ -382,7 +382,7 @@ def test_numbers_that_are_not_whole(small, part, number):
 def test_levels_that_are_not_there(small, level):
     path, data = small
     said = refusal(path, {**data, "levels": {**data["levels"], "pay": level}})
-    assert said == f"plan: column 'pay': a level is from 0 to 3; got {level}."
+    assert said == f"plan: column 'pay': a level must be from 0 to 3; got {level}."
 
 
 @pytest.mark.parametrize(("column", "height"), [("pay", 4), ("pay", 0), ("pay", -3), ("job", 3), ("club", 2)])
@@ -397,10 +397,10 @@ def test_heights_that_the_hierarchies_do_not_have(small, column, height):
 def test_levels_of_other_columns(small, part):
     path, data = small
     renamed = {("shoe" if name == "pay" else name): number for name, number in data[part].items()}
-    assert refusal(path, {**data, part: renamed}).endswith("differ in 'pay', 'shoe'.")
+    assert refusal(path, {**data, part: renamed}).endswith("do not match its policy in 'pay', 'shoe'.")
     fewer = {name: number for name, number in data[part].items() if name != "pay"}
-    assert refusal(path, {**data, part: fewer}).endswith("differ in 'pay'.")
-    assert refusal(path, {**data, part: {**data[part], "ill": 0}}).endswith("differ in 'ill'.")
+    assert refusal(path, {**data, part: fewer}).endswith("do not match its policy in 'pay'.")
+    assert refusal(path, {**data, part: {**data[part], "ill": 0}}).endswith("do not match its policy in 'ill'.")
 
 
 @pytest.mark.parametrize(
@@ -428,8 +428,8 @@ def test_a_policy_that_reads_other_files(small, file):
     path, data = small
     changed = copy.deepcopy(data)
     changed["policy"]["columns"]["job"]["hierarchy"] = {"file": file.format(folder=path.parent)}
-    assert refusal(path, changed) == "plan: its policy names other hierarchies than those that it holds."
-    assert "names other hierarchies" in refusal(path, {**changed, "hierarchies": {}})
+    assert refusal(path, changed) == "plan: its policy names hierarchies that it does not contain."
+    assert "names hierarchies that it does not contain" in refusal(path, {**changed, "hierarchies": {}})
 
 
 @pytest.mark.parametrize(
@@ -439,7 +439,7 @@ def test_a_policy_that_reads_other_files(small, file):
         ("qnurse;care;*\nqcook;food;+\n", "there are 2 roots"),
         ("qnurse;care;*\nqnurse;food;*\n", "column 'job'"),
         ("qnurse;care;*\nqcook;*\n", "the depth is uneven"),
-        ('qnurse;"care;*\n', "does not parse"),
+        ('qnurse;"care;*\n', "cannot be parsed"),
         ("care;qnurse;*\nqnurse;care;*\n", "column 'job'"),
         (JOBS.replace(";*", ";all;*"), "its hierarchy has 3 levels above the values, not 2"),
     ],

@@ -65,7 +65,7 @@ def test_item_lists_are_joined_in_text(tmp_path):
 
 @pytest.mark.parametrize("name", ["r.xlsx", "r", "r.json"])
 def test_other_endings_are_refused(tmp_path, name):
-    with pytest.raises(TargetError, match="is not an ending of a release"):
+    with pytest.raises(TargetError, match="is not a file ending for a release"):
         check_target(tmp_path / name)
 
 

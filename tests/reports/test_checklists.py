@@ -191,7 +191,7 @@ def test_numbers_that_few_share_are_looked_at_whatever_their_name(name):
     found = safe_harbor(numbered(name, IDS))
     for place in (6, 7, 8, 9, 17):
         assert found[place].verdict == JUDGE
-        assert f"{name}: released as it was, and few records share a value of it" in found[place].seen
+        assert f"{name}: released unchanged, and few records share a value of it" in found[place].seen
     assert name in appi(numbered(name, IDS))[2].seen
     assert appi(numbered(name, IDS))[2].verdict == JUDGE
 

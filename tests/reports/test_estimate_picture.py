@@ -59,7 +59,7 @@ def test_cells_values_and_shares_are_written_out():
     shown = texts(picture)
     assert shown[0] == "disease by sex, age"
     assert {"sex F, age [20, 29]", "sex M, age (missing)", "flu", "(missing)", "25.0%", "200 records"} <= set(shown)
-    assert any("estimated by em-shrunk; lines hold the truth in 95% of cases." in text for text in shown)
+    assert any("estimated by em-shrunk; lines contain the true count in 95% of cases." in text for text in shown)
     assert "sex F, age [20, 29], flu: 25.0%, 15.0% to 35.0%" in titles(picture)
     told = next(picture.iter(f"{SVG}desc")).text
     assert "sex M, age (missing) (200 records): flu: 25.0%, 15.0% to 35.0%" in told
@@ -123,11 +123,11 @@ def test_cells_with_few_records_are_marked():
 
 def test_an_unknown_interval_is_a_faint_band_over_the_whole_width():
     picture = drawn(answer([{"x": 1}], ["a", "b"], se=None))
-    part = bars(picture)["x 1, a: 25.0%, nothing is known"]
+    part = bars(picture)["x 1, a: 25.0%, unknown"]
     band, bar = rects(part)
     assert band[0] == bar[0] and band[2] >= bar[2]
     other = drawn(answer([{"x": 1}], ["a"], se=None, low=None, high=None, share=lambda *_: 0.0))
-    assert "nothing is known" in next(iter(bars(other)))
+    assert "unknown" in next(iter(bars(other)))
 
 
 def test_a_cell_without_records():
@@ -196,5 +196,5 @@ def test_of_many_cells_some_are_drawn():
 def test_bounds_are_called_bounds_and_drawn_without_an_error():
     found = answer([{"sex": "F"}], ["flu", "cold"], se=None) | {"limits": "bounds", "level": None}
     picture = drawn(found)
-    assert any("lines are bounds: the truth is never outside them." in text for text in texts(picture))
-    assert not any("of cases" in text or "nothing is known" in text for text in [*texts(picture), *titles(picture)])
+    assert any("lines are bounds: the true count is always between them." in text for text in texts(picture))
+    assert not any("of cases" in text or "unknown" in text for text in [*texts(picture), *titles(picture)])

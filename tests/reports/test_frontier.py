@@ -56,7 +56,7 @@ def test_every_way_has_a_mark_that_says_what_it_is():
     assert "dummies, l=4: risk at most 25%, utility 0.980" in titles
     assert len(titles) == 5
     assert {"k=10", "k=50", "l=4", "top-down", "mondrian", "dummies (promised)"} <= set(texts(picture))
-    assert "1 ways have no place here." in texts(picture)
+    assert "1 configurations are not in the chart." in texts(picture)
     assert "top-down, k=50: risk 1%, utility 0.880" in picture[1].text
 
 
@@ -91,12 +91,14 @@ def test_without_queries_utility_is_by_loss():
 
 @pytest.mark.parametrize("ways", [(), (way("m", None, None, problem="no"),)], ids=["none", "all failed"])
 def test_nothing_to_show_is_said(ways):
-    assert "No way has both a risk and a utility." in texts(drawn(*ways))
+    assert "No configuration has both a risk and a utility." in texts(drawn(*ways))
 
 
 def test_what_was_stopped_is_said_and_names_are_only_text():
-    picture = drawn(way("<script>&", 0.1, 0.2, k=3), stopped="the time was up: 1 of 2 ways are finished.")
-    assert any("the time was up" in text for text in texts(picture))
+    picture = drawn(
+        way("<script>&", 0.1, 0.2, k=3), stopped="the time limit was reached: 1 of 2 configurations are finished."
+    )
+    assert any("the time limit was reached" in text for text in texts(picture))
     assert "<script>&" in texts(picture)
     assert not list(picture.iter(f"{SVG}script"))
 

@@ -70,7 +70,7 @@ def overlap(one, other):
 def test_the_best_node_and_its_proof_are_written_out():
     picture = drawn(many(3))
     assert titles(picture)[0] == texts(picture)[0] == "Best of 64 nodes, proven (101 counted)"
-    assert {"loss 0.3000", "400 records left out", "12 classes of 5 to 31 records", "1 of 3"} <= set(texts(picture))
+    assert {"loss 0.3000", "400 records suppressed", "12 classes of 5 to 31 records", "1 of 3"} <= set(texts(picture))
 
 
 @pytest.mark.parametrize("columns", [1, 2, 5, 8, 9, 15, 16, 20])
@@ -80,8 +80,8 @@ def test_every_neighbour_is_there_and_none_covers_another(columns):
     for index in range(columns):
         assert any(title.startswith(f"column {index} 1 → 0: does not keep") for title in titles(picture))
         assert any(title.startswith(f"column {index} 1 → 2: keeps") for title in titles(picture))
-        assert f"leaves out {1200 + index:,}" in texts(picture)
-        assert f"{200 + index} left out" in texts(picture)
+        assert f"suppresses {1200 + index:,}" in texts(picture)
+        assert f"{200 + index} suppressed" in texts(picture)
     places = list(boxes(picture))
     assert len(places) == 2 * columns + 1
     assert not any(overlap(one, other) for i, one in enumerate(places) for other in places[:i])

@@ -11,7 +11,7 @@ from sudare.releases.certificate import Certificate
 from sudare.reports.describe.chart_axes import Axis, cut
 from sudare.reports.describe.disclosure_control import Crowd
 from sudare.reports.describe.exposure import blurred_risk
-from sudare.reports.describe.losses import disclosed_share, told_items, told_losses
+from sudare.reports.describe.losses import disclosed_share, published_items, published_losses
 from sudare.table import encode_column
 
 from .people import report_on
@@ -102,12 +102,12 @@ def certificate(lost):
 
 
 def test_the_number_left_out_does_not_follow_from_losses():
-    told = [told_losses(certificate(lost), Crowd(ROWS, LEAST)) for lost in range(1, LEAST)]
+    told = [published_losses(certificate(lost), Crowd(ROWS, LEAST)) for lost in range(1, LEAST)]
     assert all("discernibility" not in each["loss"] for each in told)
     assert len({each["loss_by_column"]["age"]["gcp"] for each in told}) == 1
     assert told[0]["loss"]["average_class_size"] == 6.36
-    assert told_losses(certificate(LEAST), Crowd(ROWS, LEAST))["loss"]["discernibility"] == 9000 + LEAST * ROWS
-    assert told_losses(certificate(0), Crowd(ROWS, LEAST))["loss"] == certificate(0).loss
+    assert published_losses(certificate(LEAST), Crowd(ROWS, LEAST))["loss"]["discernibility"] == 9000 + LEAST * ROWS
+    assert published_losses(certificate(0), Crowd(ROWS, LEAST))["loss"] == certificate(0).loss
 
 
 def test_few_items_that_are_not_shown_are_not_counted():
@@ -115,7 +115,7 @@ def test_few_items_that_are_not_shown_are_not_counted():
     assert len({disclosed_share(500, 500 + hidden, crowd) for hidden in range(1, LEAST)} - {1.0}) <= 1
     assert disclosed_share(500, 600, crowd) == pytest.approx(5 / 6, abs=0.01)
     assert disclosed_share(0, 0, crowd) == 0
-    assert told_items({"disclosed": 500, "ncp": 0.2}, crowd, False) == {"disclosed": 500, "ncp": 0.2}
+    assert published_items({"disclosed": 500, "ncp": 0.2}, crowd, False) == {"disclosed": 500, "ncp": 0.2}
 
 
 def test_a_report_says_no_exact_loss_where_few_were_left_out(found):

@@ -299,7 +299,7 @@ def test_a_report_takes_no_file_that_it_is_about(tmp_path):
     rules = {**POLICY, "columns": {name: spec for name, spec in POLICY["columns"].items() if name != "drugs"}}
     sudare.anonymize(data, rules, out=path)
     for taken in (path, tmp_path / "release.csv.sudare.json"):
-        with pytest.raises(TargetError, match="is what the report is about"):
+        with pytest.raises(TargetError, match="is an input of the report"):
             sudare.report(path, data, rules, out=taken)
     with pytest.raises(TargetError, match="is a folder"):
         sudare.report(path, data, rules, out=tmp_path)

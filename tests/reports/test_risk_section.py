@@ -37,7 +37,7 @@ def risk(**more):
         "rows": 600, "released": 600, "columns": ["age", "town", "born"], "seed": 0,
         "before": side(321, 0.75), "after": side(3, 0.05), "inference": [inferred],
         "wp216": {name: {"before": success(0.8), "after": success(0.07)} for name in criteria},
-        "notes": ["the population lacks people for 2 records"], **more,
+        "notes": ["2 records match fewer people of the population"], **more,
     }  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def test_few_records_are_not_counted(release):
     found = described(release, risk())
     assert found["risk"]["singled_out"]["after"] == {"few": True, "share": 0.0}
     assert [each["columns"] for each in found["risk"]["combinations"]] == [["age", "town"]]
-    assert "lacks people" not in json.dumps(found)
+    assert "match fewer people" not in json.dumps(found)
     assert "fewer than 5 records" in report_page(found)
 
 
@@ -70,7 +70,7 @@ def test_without_a_risk_report_a_sentence_says_so(release):
     found = describe(release, table(), load_policy(POLICY))
     assert found["risk"] is None
     page = report_page(found)
-    assert "were not tried for this report" in page
+    assert "does not include attacks" in page
     assert "Not measured in this report." in page
 
 

@@ -324,7 +324,7 @@ def test_people_who_are_numbered_anew_in_each_class_are_spoken_of():
     _, rules = often([1])
     found = sudare.risk(data, rules, release=sudare.anonymize(data, rules, seed=1))
     assert found.after.people.units > 60
-    assert any("numbers people anew in each class" in note and "the data has 60" in note for note in found.notes)
+    assert any("numbers people separately in each class" in note and "for 60 people" in note for note in found.notes)
     linked = {**rules, "release": {"subjects": "linked"}}
     found = sudare.risk(data, linked, release=sudare.anonymize(data, linked, seed=1))
     assert found.after.people.units == 60

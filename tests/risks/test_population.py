@@ -107,7 +107,7 @@ def test_a_population_without_some_of_the_data_is_noted():
     assert found.before.journalist.uncovered == 0
     found = sudare.risk(DATA, POLICY, population=PEOPLE.slice(4))
     assert found.before.journalist.uncovered == 1  # the woman of 50
-    assert any("lacks people for 1 records" in note for note in found.notes)
+    assert any("1 records match fewer people" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("fraction", [0.05, 0.3, 0.9])

@@ -198,14 +198,14 @@ def test_drawn_values_leave_inference_alone_to_be_measured():
 
 
 def test_values_may_be_drawn_that_nobody_has():
-    from sudare.risks import read_shown
+    from sudare.risks import read_released_codes
     from sudare.table import Table, encode_column
 
     table = Table(3, {"job": encode_column("job", pa.array(["cook", "judge", "cook"]))})
     released = pa.table({"job": ["judge", "pilot", "cook"]})
     with pytest.raises(DataError, match="not in the data"):
-        read_shown(table, released, generalized=False)
-    cells = read_shown(table, released, generalized=False, drawn=True).cells["job"]
+        read_released_codes(table, released, generalized=False)
+    cells = read_released_codes(table, released, generalized=False, drawn=True).cells["job"]
     allowed = [list(range(cells.low[cell], cells.high[cell] + 1)) for cell in cells.of_row.tolist()]
     assert allowed == [[1], [], [0]]
 
@@ -223,7 +223,7 @@ def test_records_left_out_and_masked_cannot_be_found():
         assert lost > 0
         assert found.after.linkage.linked.success <= 1 / 4
         assert found.after.linkage.unmatched <= lost
-        assert any(note.startswith(f"{lost} records were left out or masked") for note in found.notes)
+        assert any(note.startswith(f"{lost} records were suppressed or masked") for note in found.notes)
 
 
 def test_records_that_a_plan_left_out():
@@ -278,9 +278,9 @@ def test_a_release_without_a_certificate_is_refused(tmp_path):
     out = tmp_path / "release.csv"
     sudare.anonymize(people(), policy(), out=out)
     (tmp_path / "release.csv.sudare.json").unlink()
-    with pytest.raises(DataError, match="certificate of this release is not there"):
+    with pytest.raises(DataError, match="certificate of this release is missing"):
         sudare.risk(people(), policy(), release=out)
-    with pytest.raises(DataError, match="a release is a path"):
+    with pytest.raises(DataError, match="a release must be a path"):
         sudare.risk(people(), policy(), release=people())
 
 
@@ -292,19 +292,19 @@ def test_everything_wrong_with_what_is_asked_is_said_at_once():
         )  # fmt: skip
     text = str(caught.value)
     parts = ["'agee' is not a column", "Did you mean 'age'?", "together with a population", "above 0, up to"]
-    for part in (*parts, "'name' is not a sensitive", "from 1 to 8", "is a whole number from 0"):
+    for part in (*parts, "'name' is not a sensitive", "from 1 to 8", "must be a whole number from 0"):
         assert part in text
 
 
 @pytest.mark.parametrize("columns", [["age"], ["age", "age"], []])
 def test_one_column_only(columns):
-    with pytest.raises(ParameterError, match="combines nothing"):
+    with pytest.raises(ParameterError, match="cannot combine columns"):
         sudare.risk(people(), policy(), columns=columns)
 
 
 def test_a_policy_of_one_quasi_identifier():
     rules = {"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}, "require": policy()["require"]}
-    with pytest.raises(ParameterError, match="knows one column combines nothing; got 'age'"):
+    with pytest.raises(ParameterError, match="knows one column cannot combine columns; got 'age'"):
         sudare.risk(people(), rules)
 
 

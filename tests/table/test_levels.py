@@ -67,5 +67,5 @@ def test_without_one_there_is_everything_or_nothing(cells):
 
 @pytest.mark.parametrize(("hierarchy", "level"), [(None, -1), (None, 2), ({"tree": TREE}, -1), ({"tree": TREE}, 4)])
 def test_other_levels_there_are_not(hierarchy, level):
-    with pytest.raises(ValueError, match="a level of 'c' is from 0 to"):
+    with pytest.raises(ValueError, match="a level of 'c' must be from 0 to"):
         cut_at(column(["red", "blue"], hierarchy), level)

@@ -5,9 +5,18 @@ that a mistake made once is not made twice; and it fails closed: what cannot be 
 """
 
 from sudare.audits.audit_report import AuditReport, AuditWarning, Guarantee
-from sudare.audits.auditor_input import Told
+from sudare.audits.auditor_input import AuditorInput
 from sudare.audits.parquet_folders import check_folder
 from sudare.audits.release_columns import Alone, Elsewhere
 from sudare.audits.run import audit_release
 
-__all__ = ["Alone", "AuditReport", "AuditWarning", "Elsewhere", "Guarantee", "Told", "audit_release", "check_folder"]
+__all__ = [
+    "Alone",
+    "AuditReport",
+    "AuditWarning",
+    "AuditorInput",
+    "Elsewhere",
+    "Guarantee",
+    "audit_release",
+    "check_folder",
+]

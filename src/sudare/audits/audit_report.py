@@ -1,4 +1,4 @@
-"""What an audit says: one guarantee per promise, and whether all of them hold."""
+"""The report of an audit: one guarantee per promise, and whether all hold."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Guarantee:
         if self.model == "uniqueness":
             return "Records that are unique"
         if self.model.endswith("absent"):
-            return "Columns that should not be there"
+            return "Columns that must be absent"
         return "Classes that do not keep it"
 
 
@@ -87,20 +87,15 @@ class AuditWarning:
 class AuditReport:
     """The outcome of an audit.
 
-    Attributes:
-        passed: whether every guarantee holds and the certificate, if there is one, belongs to this file.
-        rows: how many records the release has.
-        classes: how many classes it has; None if quasi-identifiers are unchanged.
-        guarantees: one entry per promise, with what was required and achieved.
-        release_sha256: the digest of the file; None for a table in memory.
-        problems: where the release and its certificate disagree.
-        seconds: how long the audit took.
-        notes: what a reader should know, but what is no failure.
-        warnings: what the release gives away although it keeps its promises.
-        verified: the keys of the certificate that were compared with the release and the policy.
-        claimed: the keys that a release cannot show. They are as true as the person who made the certificate.
-        claimed_warnings: the warnings among these, as they are worded.
-        signature: who signed the certificate, if somebody did.
+    Attributes: passed: whether every guarantee holds and the certificate, if there is one, belongs to this file. rows:
+    how many records the release has. classes: how many classes it has; None if quasi-identifiers are unchanged.
+    guarantees: one entry per promise, with what was required and achieved. release_sha256: the digest of the file; None
+    for a table in memory. problems: where the release and its certificate disagree. seconds: how long the audit took.
+    notes: what a reader should know, but which is not a failure. warnings: what the release gives away although it
+    keeps its promises. verified: the keys of the certificate that were compared with the release and the policy.
+    claimed: the keys that a release cannot show. They are as true as the person who made the certificate.
+    claimed_warnings: the warnings among these, as they are worded. signature: who signed the certificate, if somebody
+    did.
     """
 
     passed: bool

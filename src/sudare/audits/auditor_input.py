@@ -1,4 +1,4 @@
-"""What an auditor is told: the certificate of a release, and what to make of it."""
+"""The input of an audit besides the release: its certificate, and the method and policy that the auditor names."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sudare.core.errors import Problem
 from sudare.policy import Policy
 
 SETS, APART, DRAWN = "dummies", "anatomy", "pram"
-"""The methods that leave quasi-identifiers as they are, or draw them: there are no classes."""
+"""The methods that keep quasi-identifiers unchanged, or draw them: there are no classes."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """What an auditor is told: a certificate, if there is one, and what to make of it.
+class AuditorInput:
+    """The input of an auditor: a certificate, if there is one, and settings.
 
-    ``method`` is what made the release, if that is not the policy's. ``other_policy`` says that the release was made
-    under another policy, so that the certificate's figures are not those of this one. One of the ``keys`` has to have
-    signed the certificate, if there are any.
+    ``method`` made the release, if that is not the policy's. ``other_policy`` says that the release was made under
+    another policy, so that the certificate's figures are not those of this one. One of the ``keys`` must have signed
+    the certificate, if there are any.
     """
 
     certificate: Mapping[str, Any] | None = None
@@ -28,19 +28,19 @@ class Told:
     other_policy: bool = False
     keys: tuple[PublicKey, ...] = ()
     digests: tuple[str, ...] = ()
-    """What the policy is known by: the digest of its file, and of what it says."""
+    """The digests of the policy: of its file, and of its content."""
 
-    def about(self, policy: Policy) -> Told:
+    def about(self, policy: Policy) -> AuditorInput:
         """Return the same of a policy: one from a file may have been given from Python when the release was made."""
         return replace(self, digests=(policy.sha256, policy.content_sha256))
 
     def is_of(self, policy: Policy) -> bool:
-        """Say whether the certificate is of a policy."""
+        """Return whether the certificate is of a policy."""
         told = None if self.certificate is None else self.certificate.get("policy_sha256")
         return isinstance(told, str) and told in (self.digests or (policy.sha256,))
 
     def has_figures_of(self, policy: Policy) -> bool:
-        """Say whether there are losses to compare: a certificate, and one that is of the policy."""
+        """Return whether there are losses to compare: a certificate, and one that is of the policy."""
         return self.certificate is not None and self.is_of(policy)
 
     def maker(self, policy: Policy) -> str:
@@ -48,11 +48,11 @@ class Told:
         return self.method or policy.method.name
 
     def mechanism(self) -> Any:
-        """Return what the certificate tells of how values were drawn."""
+        """Return the mechanism of random draws from the certificate."""
         return None if self.certificate is None else self.certificate.get("mechanism")
 
     def is_of_other_policy(self, policy: Policy) -> bool:
-        """Say whether the certificate is of another policy, and may be."""
+        """Return whether the certificate is of another policy, and may be."""
         return (
             self.other_policy
             and self.certificate is not None
@@ -72,7 +72,7 @@ class Told:
         whose = "the policy names" if self.method is None else "was asked for"
         hint = ""
         if isinstance(name, str) and name.isascii() and name.replace("-", "").isalnum() and len(name) < 40:
-            hint = f"if the release was made by it on purpose, say so: --method {name}."
+            hint = f"if this method made the release on purpose, add --method {name}."
         return Problem("certificate.method.name", f"is not the method that {whose}, {maker}.", hint)
 
 

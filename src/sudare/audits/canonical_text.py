@@ -1,8 +1,8 @@
-"""Text files in canonical form: the one form that all readers of CSV take for the same cells.
+"""Text files in canonical form: the only form that all CSV readers read in the same way.
 
-Readers differ in what they make of anything else. DuckDB drops blanks after a closing quote, where pandas keeps them;
-Polars tells an empty field in quotes from one without; some skip blank lines, others count them. So a release that one
-reader takes for a class of six may be six single rows to another. So the audit accepts RFC 4180 and nothing else:
+Readers differ in all other cases. DuckDB drops blanks after a closing quote, where pandas keeps them; Polars
+distinguishes an empty field in quotes from one without; some skip blank lines, others count them. So a class of six in
+one reader may be six single rows in another. The audit therefore accepts only RFC 4180:
 
 - every field is either in quotes as a whole, with quotes inside doubled, or holds no quote, line end or delimiter;
 - all lines end alike, by LF or by CR LF, the last one perhaps without; quoted fields may hold line ends of any kind;
@@ -11,9 +11,9 @@ reader takes for a class of six may be six single rows to another. So the audit 
   not at all;
 - empty fields are all in quotes, or none is.
 
-Blocks are looked at in two ways. :meth:`Tokens._surely_regular` is fast and says yes only if a block is regular.
-:meth:`Tokens._closely` is slow and obvious. It is the definition, decides where the other way does not say yes, and
-finds the line of the first fault.
+There are two checks of a block. :meth:`Tokens._surely_regular` is fast and returns True only if a block is regular.
+:meth:`Tokens._closely` is slow and obvious. It is the definition: it decides all other blocks, and finds the line of
+the first fault.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sudare.core.sizes import MANY_ROWS
 
 BLOCK = MANY_ROWS
 HINT = (
-    "the audit takes only text that every reader reads alike (RFC 4180); write it anew with a CSV library, "
+    "the audit accepts only text that all programs read in the same way (RFC 4180); rewrite it with a CSV library, "
     "such as pandas' to_csv(index=False), or as Parquet."
 )
 _MARK = b"\xef\xbb\xbf"
@@ -59,15 +59,15 @@ class IrregularError(Exception):
         super().__init__(fault.format(line=line))
 
 
-_RAGGED = "the number of fields in line {line} is not that of the header"
+_RAGGED = "the number of fields in line {line} differs from the header"
 _BLANK_LINE = "line {line} is blank"
-_STRAY_QUOTE = "a quote in line {line} stands inside a field that is not in quotes"
-_AFTER_QUOTE = "a quote in line {line} is closed, but followed by more text"
-_OPEN_QUOTE = "a quote in line {line} is not closed"
-_LINE_END = "line {line} ends in another way than the first, or has a carriage return within"
-_CONTROL = "a control character stands in line {line}"
-_INNER_MARK = "a byte order mark stands in line {line}, inside the file"
-_TWO_EMPTIES = "an empty field in line {line} is in quotes and others are not, or the other way round"
+_STRAY_QUOTE = "line {line} has a quotation mark inside a field without quotation marks"
+_AFTER_QUOTE = "line {line} has text after a closing quotation mark"
+_OPEN_QUOTE = "line {line} has a quotation mark that is not closed"
+_LINE_END = "line {line} ends differently from the first line, or contains a carriage return"
+_CONTROL = "line {line} contains a control character"
+_INNER_MARK = "line {line} contains a byte order mark, inside the file"
+_TWO_EMPTIES = "line {line} has an empty field in quotation marks and others have not, or the reverse"
 
 
 def count_records(path: Path, layout: Layout, stop: threading.Event) -> int:
@@ -82,7 +82,7 @@ def count_records(path: Path, layout: Layout, stop: threading.Event) -> int:
 
 
 def _blocks(file: Any) -> Iterator[tuple[bytes, bool]]:
-    """Cut a file into blocks that end with a line feed, all but the last; a byte order mark is left out."""
+    """Cut a file into blocks that end with a line feed, except for the last; a byte order mark is removed."""
     rest: list[bytes] = []
     chunk = file.read(BLOCK).removeprefix(_MARK)
     while chunk:
@@ -141,7 +141,7 @@ class Tokens:
         return None
 
     def _surely_regular(self, block: bytes) -> bool:
-        """Look at a whole block at once. If it is surely regular, say so and count its records; else change nothing."""
+        """Check a whole block at once: return True and count its records only if it is certainly regular."""
         if self._ending is None or _MARK in block or (self._parts == 0 and _BLANK.search(block)):
             return False
         told = block.translate(None, self._ordinary)
@@ -243,7 +243,7 @@ class Tokens:
         return bool(empty.any())
 
     def _closely(self, block: bytes) -> None:
-        """Look at a block byte by byte, and raise :class:`IrregularError` at the first fault."""
+        """Check a block byte by byte, and raise :class:`IrregularError` at the first fault."""
         at, size = 0, len(block)
         while at < size:
             if block.startswith(_MARK, at):

@@ -1,13 +1,13 @@
-"""What the quasi-identifiers of a release show, column by column: how many records show what kind of cell.
+"""Counts of released cells: for each quasi-identifier, how many records show which kind of cell.
 
-It is counted from the classes, so that the work grows with the different cells and not with the records. What parts of
-a release tell can be added up (:meth:`add <Single.add>`). Three kinds of columns tell three kinds of things:
+Cells are counted from the classes, so the work grows with the different cells and not with the records. Counts of parts
+of a release can be added up (:meth:`add <Single.add>`). There are three kinds of columns:
 
 - without a hierarchy (:class:`Single`): values as they are, ranges, sets of categories, and ``*``;
 - with one (:class:`Nodes`): labels of its nodes;
 - item sets (:class:`Items`): items, or labels of nodes above them.
 
-How cells are written is read here from the page on releases, and not with the code that writes them.
+The cells are parsed by the rules of ``docs/release.md``, not with the code that writes them.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class Single:
 
     ``members`` are those of sets, added up over records; ``with_other`` counts the records whose set has the category
     of rare ones, and ``other_alone`` those that show nothing else. ``names`` are the categories that any cell names,
-    None for missing. ``axis`` is None if cells are no numbers, dates or times; ``odd`` says that some cells are written
-    as no release writes them, so that nothing follows from them.
+    None for missing. ``axis`` is None if cells are not numbers, dates or times; ``odd`` says that some cells are in no
+    form of a release, so nothing follows from them.
     """
 
     anything: int = 0
@@ -145,12 +145,12 @@ class Items:
         self.labels.update(other.labels)
 
 
-Shown = Single | Nodes | Items
+CellCounts = Single | Nodes | Items
 
 
-def added(parts: Iterable[Mapping[str, Shown]]) -> dict[str, Shown]:
+def added(parts: Iterable[Mapping[str, CellCounts]]) -> dict[str, CellCounts]:
     """Return what all parts of a release show together."""
-    whole: dict[str, Shown] = {}
+    whole: dict[str, CellCounts] = {}
     for part in parts:
         for name, shown in part.items():
             if name in whole:
@@ -161,12 +161,12 @@ def added(parts: Iterable[Mapping[str, Shown]]) -> dict[str, Shown]:
 
 
 def single_cells(connection: Any, alias: str) -> Single:
-    """Look at a column without a hierarchy."""
+    """Count the cells of a column without a hierarchy."""
     return _Looking(connection, alias).found
 
 
 def nodes(connection: Any, alias: str, spec: HierarchySpec) -> Nodes:
-    """Look at a column with a hierarchy."""
+    """Count the cells of a column with a hierarchy."""
     rows = connection.execute(
         f"SELECT CAST({alias} AS VARCHAR), CAST(sum(size) AS BIGINT) FROM class GROUP BY {alias}"
     ).fetchall()
@@ -178,7 +178,7 @@ def nodes(connection: Any, alias: str, spec: HierarchySpec) -> Nodes:
 
 
 def item_sets(connection: Any, alias: str, spec: ColumnSpec, *, lists: bool) -> Items:
-    """Look at a column of item sets."""
+    """Count the cells of a column of item sets."""
     run = connection.execute
     [(items, nulls)] = run(f"""
         SELECT CAST(coalesce(sum(n * len(items)), 0) AS BIGINT),
@@ -196,14 +196,14 @@ def item_sets(connection: Any, alias: str, spec: ColumnSpec, *, lists: bool) -> 
 
 
 class _Looking:
-    """Looks at the different cells of a column without a hierarchy."""
+    """Counts the different cells of a column without a hierarchy."""
 
     def __init__(self, connection: Any, alias: str) -> None:
         self.connection, self.run = connection, connection.execute
         self.found = self._at_once(alias) or self._by_steps(alias)
 
     def _at_once(self, alias: str) -> Single | None:
-        """Look at ranges of numbers or dates in one go: there may be as many of them as classes."""
+        """Count ranges of numbers or dates in one pass: there may be as many of them as classes."""
         cell = f"CAST({alias} AS VARCHAR)"
         first = self.run(f"SELECT {cell} FROM class WHERE {cell} <> '*' LIMIT 1").fetchone()
         end = first[0].removeprefix("[").partition(", ")[0] if first else ""
@@ -310,7 +310,7 @@ class _Looking:
 
 
 def _unquoted(cell: str) -> str:
-    """Return a value without the quotes that keep it from being taken for something else."""
+    """Return a value without the quotes that mark it as a plain value."""
     if cell.startswith('"'):
         with suppress(ValueError):
             return str(json.loads(cell))

@@ -1,8 +1,8 @@
-"""What equal means for cells, as SQL: as they stand in the file, and as what they show.
+"""The equality of cells, as SQL: as written in the file, and as values.
 
-Many cells of a release are written alike, so records are first grouped by their cells as they stand, and only what is
-left over is brought into the form in which equal means: released as the same thing. The first grouping must never
-join what that form keeps apart; where DuckDB's own equality would (``-0.0`` equals ``0.0``), the cell stands as text.
+Many cells of a release are written in the same way. So records are first grouped by their cells as written, and only
+the distinct cells are converted to the form that compares values. The first grouping must never join cells that differ
+in this form. Where DuckDB's equality would do so (``-0.0`` equals ``0.0``), the cell is compared as text.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _SQL_TYPES = (
 
 @dataclass(frozen=True)
 class Cell:
-    """A column's cells as SQL: ``raw`` is the cell as it stands, ``shown`` makes of it what it shows.
+    """A column's cells as SQL: ``raw`` is the cell as written, ``shown`` converts it to its value.
 
-    ``shown`` is None where cells that differ as they stand always show different things.
+    ``shown`` is None if cells that are written differently always have different values.
     """
 
     raw: str
@@ -85,7 +85,7 @@ def value(column: str, kind: Any, spec: ColumnSpec) -> Cell:
 
 
 def person(column: str, kind: Any, spec: ColumnSpec) -> Cell:
-    """Return the cells of the subject: whole numbers as they are, everything else as text."""
+    """Return the cells of the subject: whole numbers unchanged, everything else as text."""
     if pa.types.is_integer(kind):
         return Cell(column)
     cell = comparable(column, kind, spec)

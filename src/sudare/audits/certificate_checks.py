@@ -1,13 +1,13 @@
-"""What a certificate says of a release, against what the audit found in it and what the policy asks for.
+"""Checks of a certificate against the findings of the audit and the policy.
 
-A certificate is a text that anybody can write. So nothing in it decides how a release is proven: that follows from the
-policy, and from what the auditor says. Every key is then one of two:
+Anyone can write a certificate. So nothing in it decides how a release is proven: only the policy and the auditor's
+arguments do. Every key is one of two kinds:
 
-- **verified**: it is what the audit finds in the release, or what the policy asks for; anything else is a problem;
-- **claimed**: nobody can tell from the release. It has to have its form, and to agree with the other figures; who
-  believes it believes whoever made the certificate.
+- **verified**: it agrees with the findings of the audit or with the policy; anything else is a problem;
+- **claimed**: it does not follow from the release. It must have the expected form and agree with the other figures. Who
+  relies on it trusts the maker of the certificate.
 
-What is missing, unknown, of another type or of another format is a problem, too.
+A missing or unknown key, another type or another format is a problem, too.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from sudare.audits.audit_report import AuditWarning, Guarantee
-from sudare.audits.auditor_input import APART, DRAWN, SETS, Told
-from sudare.audits.cell_counts import Shown
+from sudare.audits.auditor_input import APART, DRAWN, SETS, AuditorInput
+from sudare.audits.cell_counts import CellCounts
 from sudare.audits.json_agreement import (
     are_figures,
     differences,
@@ -74,7 +74,7 @@ STAGES = {"read", "method", "render", "write", "audit"}
 OF_SIZES = ("discernibility", "average_class_size")
 LOSSES = {"gcp", "arx", "precision", "entropy", "relative_uncertainty"}
 NO_LOSS = {name: float(name == "precision") for name in LOSSES}
-"""What is said of quasi-identifiers that leave as they came."""
+"""The loss of unchanged quasi-identifiers."""
 ORDERS = {
     "class": "class by class, shuffled within each class",
     "keep": "as in the source, which the policy asked for",
@@ -89,7 +89,7 @@ MISSING = (
 OF_ANY = ("rows_out", "method", "policy_sha256", "release_sha256")
 """What is compared even if the certificate is of another file."""
 MOST = 20
-"""As many differences of one key are told."""
+"""The most differences that are reported for one key."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Found:
     warnings: Sequence[AuditWarning] = ()
     groups: int | None = None
     second_sha256: str | None = None
-    shown: Mapping[str, Shown] | None = None
+    shown: Mapping[str, CellCounts] | None = None
 
 
 @dataclass
@@ -135,7 +135,7 @@ class Compared:
     warnings: list[str] = field(default_factory=list)
 
 
-def compare(told: Told, policy: Policy, found: Found) -> Compared:
+def compare(told: AuditorInput, policy: Policy, found: Found) -> Compared:
     """Compare every key of a certificate with what was found."""
     comparison = _Comparison(told, policy, found)
     comparison.signature()
@@ -147,7 +147,7 @@ def compare(told: Told, policy: Policy, found: Found) -> Compared:
 class _Comparison:
     """Goes through a certificate key by key."""
 
-    def __init__(self, told: Told, policy: Policy, found: Found) -> None:
+    def __init__(self, told: AuditorInput, policy: Policy, found: Found) -> None:
         self.told, self.policy, self.found = told, policy, found
         self.maker = told.maker(policy)
         # of another policy no figure is compared, be that allowed or not: what is wrong with it is then said once
@@ -156,17 +156,17 @@ class _Comparison:
 
     def run(self, paper: Mapping[str, Any]) -> None:
         if not same(paper.get("certificate"), FORMAT):
-            what = f"is not {FORMAT}, the format of certificates that this audit knows."
+            what = f"is not {FORMAT}, the certificate format that this audit supports."
             self.wrong("certificate", what)
             self.result.claimed += [key for key in KEYS if key in paper]
             return
         self.result.verified.append("certificate")
         absent = [key for key in KEYS if key not in paper]
         for key in absent:
-            self.wrong(key, "is not there.")
+            self.wrong(key, "is missing.")
         strange = [key for key in paper if key not in (*KEYS, "signature")]
         if strange:
-            self.result.problems.append(Problem("certificate", f"has {len(strange)} keys that no certificate has."))
+            self.result.problems.append(Problem("certificate", f"has {len(strange)} unknown keys."))
         keys = [key for key in KEYS[1:] if key not in absent]
         if paper.get("release_sha256") != self.found.sha256:
             # nothing that it says is about this file
@@ -222,10 +222,12 @@ class _Comparison:
             self.wrong("suppressed", "is not a number of records.")
             return
         if told - (given - self.found.rows) not in (0, *self.found.sizes.blank):
-            self.wrong("suppressed", "does not agree with rows_in and with the rows of the release.")
+            self.wrong("suppressed", "does not agree with rows_in and the rows of the release.")
         most = int(self.policy.suppression.limit * given + TOLERANCE) if given < EXACT else 0
         if told > most and not self.other:
-            self.wrong("suppressed", f"says {told:,} of {given:,} records; the policy lets {most:,} be left out.")
+            self.wrong(
+                "suppressed", f"says {told:,} of {given:,} records; the policy allows {most:,} suppressed records."
+            )
 
     # -- classes
 
@@ -245,7 +247,7 @@ class _Comparison:
         self.verify("guarantees", told, [one.to_dict() for one in self.found.guarantees])
 
     def _warnings(self, told: Any, paper: Mapping[str, Any]) -> None:
-        """All that the audit counts have to be there; others are estimates, or what whoever made the release adds."""
+        """All warnings that the audit counts must be present; others are estimates or additions."""
         if not isinstance(told, list) or not all(map(is_warning, told)):
             self.result.claimed.append("warnings")
             self.wrong("warnings", "is not a list of warnings.")
@@ -257,14 +259,14 @@ class _Comparison:
         for kind, expected in ({} if self.other else self._warned_by_policy()).items():
             lacking += expected and not any(warning["kind"] == kind for warning in told)
             if not expected and any(warning["kind"] == kind for warning in told):
-                self.wrong("warnings", "has a warning that the policy gives no reason for.")
+                self.wrong("warnings", "has a warning that does not apply to this policy.")
         if lacking:
-            self.wrong("warnings", f"does not have {lacking} of the warnings that the release gives reason for.")
+            self.wrong("warnings", f"does not have {lacking} of the warnings that apply to this release.")
         for number, warning in enumerate(told):
             if warning in found:
                 self.result.verified.append(f"warnings.{number}")
             elif warning["kind"] in COUNTED and not self.other:
-                self.wrong(f"warnings.{number}", "is not what the audit counts in the release.")
+                self.wrong(f"warnings.{number}", "differs from the count of the audit.")
             else:  # estimated, or told by whoever made it
                 self.result.claimed.append(f"warnings.{number}")
                 self.result.warnings.append(warning["text"])
@@ -288,7 +290,7 @@ class _Comparison:
             return
         if not isinstance(told, Mapping) or set(told) != {*LOSSES, *OF_SIZES}:
             self.result.claimed.append("loss")
-            self.wrong("loss", "does not have the measures of loss, each by its name.")
+            self.wrong("loss", "does not have the expected loss measures.")
             return
         expected, found = self._by_sizes(sizes, paper), self._losses(paper)
         for name in sorted(told):
@@ -311,7 +313,7 @@ class _Comparison:
             return False
         low, high = figure.hull
         sound = is_number(told) and figure.fits(told)
-        self.claim(key, sound, f"from {low:.4f} to {high:.4f}, which is what the release leaves room for")
+        self.claim(key, sound, f"from {low:.4f} to {high:.4f}, the range that the release allows")
         return sound
 
     def _mean(self, key: str, name: str, told: float, paper: Mapping[str, Any]) -> None:
@@ -321,10 +323,10 @@ class _Comparison:
             return  # which is told there
         each = [part[name] for part in columns.values() if name in part]
         if each and abs(sum(each) / len(each) - told) > 2 * HALF:
-            self.wrong(key, "is not the mean of what columns lose.")
+            self.wrong(key, "is not the mean of the losses by column.")
 
     def _losses(self, paper: Mapping[str, Any]) -> Losses | None:
-        """Return what the release has lost; it is shared by the records that the certificate tells of."""
+        """Return the losses of the release, over the records that the certificate states."""
         given, lost, other = paper.get("rows_in"), paper.get("suppressed"), paper.get("other")
         if not is_count(given) or not is_count(lost) or not self.found.rows <= given <= EXACT:
             return None
@@ -365,7 +367,7 @@ class _Comparison:
         for name, figures in found.columns.items():
             if set(told[name]) != set(figures):
                 self.result.claimed.append(f"loss_by_column.{name}")
-                self.wrong(f"loss_by_column.{name}", "does not have the measures of loss, each by its name.")
+                self.wrong(f"loss_by_column.{name}", "does not have the expected loss measures.")
                 continue
             for measure, figure in figures.items():
                 self._judge(f"loss_by_column.{name}.{measure}", told[name][measure], figure)
@@ -396,10 +398,10 @@ class _Comparison:
             self._judge(f"item_sets.{name}.ncp", part["ncp"], found.columns[name]["gcp"])
             lost = columns.get(name) if isinstance(columns, Mapping) else None
             if isinstance(lost, Mapping) and not same(part["ncp"], lost.get("gcp")):
-                self.wrong(f"item_sets.{name}.ncp", "is not what the column loses.")
+                self.wrong(f"item_sets.{name}.ncp", "is not the loss of the column.")
 
     def _spellings(self, told: Any, paper: Mapping[str, Any]) -> None:
-        """How many were merged is told of the source; the release may have lost some of them."""
+        """The number of merged spellings is that of the source; the release may have fewer."""
         merging = {name for name, spec in self.policy.columns.items() if merges(spec)}
         sound = isinstance(told, Mapping) and (self.other or set(told) <= merging)
         sound = sound and all(is_count(many) for many in told.values())
@@ -450,11 +452,11 @@ class _Comparison:
             self.claim("mechanism", isinstance(told, Mapping) and is_finite(told), "a mechanism")
 
     def _hidden(self, told: Any) -> None:
-        """Compare what is told of sets, or of groups."""
+        """Compare the facts about sets, or about groups."""
         if not isinstance(told, Mapping) or not isinstance(told.get("columns"), Mapping):
-            self.wrong("mechanism", "does not tell how values are hidden.")
+            self.wrong("mechanism", "does not state how values are hidden.")
             return
-        self.claim("mechanism.randomness", isinstance(told.get("randomness"), str), "said in words")
+        self.claim("mechanism.randomness", isinstance(told.get("randomness"), str), "text")
         rest = {key: value for key, value in told.items() if key not in ("randomness", "columns")}
         expected = {"groups": self.found.groups, "second_sha256": self.found.second_sha256}
         self.verify("mechanism", rest, expected if self.maker == APART else {})
@@ -469,7 +471,7 @@ class _Comparison:
             if name in asked and isinstance(about, Mapping):
                 self._hidden_column(f"mechanism.columns.{name}", name, about, asked[name] or None)
             else:
-                self.wrong("mechanism.columns", "has an entry that is not of a hidden column.")
+                self.wrong("mechanism.columns", "has an entry for a column that is not hidden.")
 
     def _hidden_column(self, where: str, name: str, about: Mapping[str, Any], least: Any) -> None:
         told = dict(about)
@@ -504,12 +506,12 @@ class _Comparison:
         order = self.policy.release.order
         shuffled = self.found.sizes is None and order == "class"
         if self.other:
-            self.claim("order", told in ORDERS.values(), "one of the orders that there are")
+            self.claim("order", told in ORDERS.values(), "one of the known orders")
         else:
             self.verify("order", told, ORDERS["shuffled" if shuffled else order])
 
     def _randomness(self, told: Any, paper: Mapping[str, Any]) -> None:
-        self.claim("randomness", told in RANDOMNESS, "where randomness may come from")
+        self.claim("randomness", told in RANDOMNESS, "a known source of randomness")
 
     def _missing(self, told: Any, paper: Mapping[str, Any]) -> None:
         self.verify("missing", told, MISSING)
@@ -523,7 +525,7 @@ class _Comparison:
 
     def _about(self, told: Any, paper: Mapping[str, Any]) -> None:
         if self.other:
-            self.claim("about", isinstance(told, Mapping), "what the release is for")
+            self.claim("about", isinstance(told, Mapping), "the purpose of the release")
         else:
             self.verify("about", told, self.policy.about.model_dump(exclude_none=True))
 
@@ -534,14 +536,14 @@ class _Comparison:
     def _policy_sha256(self, told: Any, paper: Mapping[str, Any]) -> None:
         self.result.verified.append("policy_sha256")
         if not self.told.is_of(self.policy) and not self.told.is_of_other_policy(self.policy):
-            what = "is not the digest of this policy: the release was made under another one, or says nothing of it."
-            hint = "audit against the policy it was made under; or say --other-policy, to prove this one on it."
+            what = "is not the digest of this policy: the release was made under another policy, or names none."
+            hint = "audit with the original policy, or add --other-policy to prove this policy."
             self.result.problems.append(Problem("certificate.policy_sha256", what, hint))
 
     def _release_sha256(self, told: Any, paper: Mapping[str, Any]) -> None:
         self.result.verified.append("release_sha256")
         if self.found.sha256 is None:
-            what = "speaks of a file; a table in memory has no digest to compare."
+            what = "is the digest of a file; a table in memory has no digest to compare."
             self.result.problems.append(Problem("certificate", what, "audit the file."))
         elif told != self.found.sha256:
             self.wrong("release_sha256", "is not the digest of this file.")

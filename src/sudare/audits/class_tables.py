@@ -1,9 +1,9 @@
-"""From the file to the classes: which records are alike, and which class and values each of them has.
+"""From the file to its classes: which records have equal cells, and the class and values of each record.
 
-Two records are in one class if every released quasi-identifier is the same *as it stands*: a missing value equals a
-missing value and nothing else, and a set that is written in another order, or names an item twice, is another cell. It
-means the same, but every reader can tell the two apart: a record that writes its set otherwise is singled out by that.
-Records are grouped straight from the file: no table as wide as it is made.
+Two records are in one class if every released quasi-identifier is equal *as written*: a missing value equals only a
+missing value, and a set in another order, or with an item twice, is another cell. It means the same, but every reader
+can see the difference, which may single out a record. Records are grouped directly from the file: no table as wide as
+the file is made.
 
     written   one row per way in which quasi-identifiers are written: q0, q1, ... as they stand, and n
     set_j     one row per way in which a set of column j is written: raw (as it stands), items, n (records)
@@ -47,15 +47,15 @@ def build_classes(
 ) -> Classes:
     """Read the columns the requirements need, and number the classes.
 
-    Where the release is a part of a ``whole``, all records of a class have to be in it; shares of the whole are those
-    that are given. A release that is slow to read leaves the table ``source``, if ``beside`` has columns to be made of
-    it on the way: these, and the cells that were needed here.
+    If the release is a part of a ``whole``, it must have all records of a class, and uses the shares of the whole. For
+    a release that is slow to read, the table ``source`` is kept, if ``beside`` has additional columns: it has these,
+    and the cells that were needed here.
     """
     with release.reading():
         build = _Build(connection, release, policy, whole, beside)
         rows = build.classes()
         if not rows:
-            raise DataError(Problem(release.where, "has no rows, so there is nothing to prove anything about."))
+            raise DataError(Problem(release.where, "has no rows, so there is nothing to prove."))
         number = "INTEGER" if rows <= LARGEST_INT32 else "BIGINT"  # in the former everything takes half the room
         if build.deep:
             build.members(rows, number)
@@ -152,7 +152,7 @@ class _Build:
         """)
         [(found,)] = self.run("SELECT count(*) FROM member").fetchall()
         if found != rows:
-            raise DataError(Problem(self.release.where, "gives other records when it is read again."))
+            raise DataError(Problem(self.release.where, "returned different records when it was read again."))
 
     def _values(self, alias: str, cell: Cell, spec: ColumnSpec, rows: int, number: str, labels: Any) -> None:
         """Make ``whole_j`` and ``word_j``; ``labels`` are those of the whole release, where this is a part of it."""

@@ -90,9 +90,9 @@ def _ordered(classes: Classes, column: str) -> str:
 
 
 def _order(classes: Classes, column: str) -> str:
-    """Return SQL that gives each value its place: the policy's order, else numbers, dates or text; missing last.
+    """Return SQL that gives each value its place: the policy's order, otherwise numbers, dates or text; missing last.
 
-    What the policy calls categorical is text, whatever it looks like.
+    A column that the policy calls categorical is always text.
     """
     _, whole = classes.spread(column)
     order = classes.policy.columns[column].order
@@ -107,7 +107,7 @@ def _order(classes: Classes, column: str) -> str:
             f"SELECT count(*) FROM {whole} WHERE label IS NOT NULL AND label NOT IN (SELECT label FROM rank)"
         )
         if unknown:
-            raise DataError(Problem(column, f"distinct values that are not in the order the policy gives: {unknown}."))
+            raise DataError(Problem(column, f"distinct values that are not in the policy's order: {unknown}."))
         ranked = f"{whole} LEFT JOIN rank USING (label)"
         return f"SELECT value_id, row_number() OVER (ORDER BY rank NULLS LAST) FROM {ranked}"
     if merges(classes.policy.columns[column]):
@@ -166,9 +166,7 @@ def _hierarchical(classes: Classes, column: str) -> str:
     leaves: dict[str, int] = {}
     for word, node in zip(classes.as_released(column, list(tree.leaves)), tree.leaves.values(), strict=True):
         if tree.parent[leaves.setdefault(word, node)] != tree.parent[node]:
-            raise DataError(
-                Problem(f"columns.{column}.hierarchy", "has a value in two places, in two spellings.", TWICE)
-            )
+            raise DataError(Problem(f"columns.{column}.hierarchy", "has one value twice, in two spellings.", TWICE))
     missing = sum(label is not None and label not in leaves for _, label in values)
     if missing:
         raise DataError(Problem(column, f"distinct values that are not leaves of its hierarchy: {missing}."))

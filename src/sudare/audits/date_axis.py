@@ -1,4 +1,4 @@
-"""Where dates and times stand on an axis, from the text that a release shows."""
+"""Positions of dates and times on an axis, from their released text."""
 
 from __future__ import annotations
 

@@ -212,11 +212,11 @@ def km_anonymity(classes: Classes, spec: KmAnonymitySpec) -> Guarantee:
 def subjects_apart(classes: Classes) -> Guarantee:
     """The subject column of every class holds the numbers from 1 to its people, so that it links no two classes.
 
-    A number that goes on counting over classes, or an identifier as it was, would tell which records of different
-    classes are about one person.
+    A number that continues over classes, or an unchanged identifier, would reveal which records of different classes
+    belong to one person.
     """
     [(linked,)] = classes.run(
         f"SELECT count(*) FROM {classes.people()} WHERE high IS DISTINCT FROM people OR others > 0"
     )
-    note = "" if not linked else "Ask for release: {subjects: linked} if records may be linked by person."
+    note = "" if not linked else "Set release: {subjects: linked} if records may be linked by person."
     return Guarantee("subjects per class", {}, 0, linked, linked == 0, linked, note)

@@ -1,13 +1,13 @@
-"""The audit of a release whose rows are spread over many machines: it goes to them, and its findings are merged.
+"""The audit of a release on many machines: each audits its rows, and the findings are merged.
 
-1. Where rows are, they are counted by the columns that promises are about, and dealt out by what their
-   quasi-identifiers show (:class:`Counting`). So all records of a class come together, in the same bucket.
-2. Each bucket is proven as a release of its own (:func:`prove_bucket`), by the same SQL as any release. Where a promise
-   is about the distribution of the whole release, that is given to it (:class:`~sudare.audits.class_tables.Whole`).
+1. Each machine counts its rows by the columns of the promises, and distributes them by their quasi-identifiers
+   (:class:`Counting`). So all records of a class are in the same bucket.
+2. Each bucket is proven as a release of its own (:func:`prove_bucket`), by the same SQL as any release. A promise about
+   the distribution of the whole release gets that distribution (:class:`~sudare.audits.class_tables.Whole`).
 3. The findings are merged (:func:`merged`): a promise holds if it holds in every bucket.
 
-What is promised of fewer columns, or of an item-set column as a whole, is proven apart, from counts of these columns.
-Nothing here knows how rows are moved: whoever keeps them does that.
+Promises about fewer columns, or about an item-set column as a whole, are proven separately, from counts of these
+columns. This file does not know how rows are moved: the engine does that.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from typing import Any
 import pyarrow as pa
 
 from sudare.audits.audit_report import AuditReport, Guarantee
-from sudare.audits.auditor_input import Told
-from sudare.audits.cell_counts import Shown, added
+from sudare.audits.auditor_input import AuditorInput
+from sudare.audits.cell_counts import CellCounts, added
 from sudare.audits.cell_equality import comparable, value
 from sudare.audits.certificate_checks import Found, Sizes
 from sudare.audits.class_tables import Whole, build_classes
 from sudare.audits.definitions import subjects_apart
 from sudare.audits.dummy_draws import doubts, order_of
-from sudare.audits.hidden_values import SETS, Sets, judged_sets, read_sets, told_of
+from sudare.audits.hidden_values import SETS, Sets, facts_of, judged_sets, read_sets
 from sudare.audits.opened_release import open_release, read_by_promises, unreadable_columns
 from sudare.audits.registry import PROOFS
 from sudare.audits.release_columns import Elsewhere, Release, Sums, digest_of, sums_of_lines
 from sudare.audits.report_assembly import conclude
 from sudare.audits.run import (
-    asked_of_sets,
     audit_release,
     columns_kept_back,
     database,
     no_values_in_errors,
+    set_requirements,
 )
 from sudare.audits.uniqueness import Found as Unique
 from sudare.audits.value_spellings import same_texts
@@ -62,7 +62,7 @@ class Layout:
 
     @property
     def needed(self) -> list[str]:
-        """The columns that promises are about, as they stand in the release."""
+        """The columns that promises are about, as written in the release."""
         wanted = {*self.policy.quasi, *read_by_promises(self.policy)}
         return [name for name in self.names if name in wanted]
 
@@ -164,7 +164,7 @@ def labels_of(rows: Any, layout: Layout) -> dict[str, dict[str | None, int]]:
 
 
 def whole_of(parts: Iterable[Mapping[str, Mapping[str | None, int]]], rows: int) -> Whole:
-    """Put what parts tell of sensitive values together."""
+    """Merge the sensitive values of parts."""
     counts: dict[str, dict[str | None, int]] = {}
     for part in parts:
         for name, found in part.items():
@@ -182,7 +182,7 @@ def whole_of(parts: Iterable[Mapping[str, Mapping[str | None, int]]], rows: int)
 class Bucket:
     """What was found in a bucket: its rows, classes, and how these are spread over them; and the guarantees.
 
-    ``shown`` is what its columns show, where that was asked for.
+    ``shown`` are the counts of its cells, if requested.
     """
 
     rows: int = 0
@@ -190,7 +190,7 @@ class Bucket:
     sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
     guarantees: list[Guarantee] = field(default_factory=list)
     sums: Sums = (0, 0, 0)
-    shown: dict[str, Shown] = field(default_factory=dict)
+    shown: dict[str, CellCounts] = field(default_factory=dict)
 
 
 def needs_whole(policy: Policy) -> bool:
@@ -236,7 +236,7 @@ def merged(
     layout: Layout,
     count: Callable[[Sequence[str]], Any],
     *,
-    told: Told | None = None,
+    told: AuditorInput | None = None,
     unique: Unique | None = None,
     started: float | None = None,
 ) -> AuditReport:
@@ -247,7 +247,7 @@ def merged(
     policy, begun = layout.policy, time.perf_counter() if started is None else started
     rows = sum(bucket.rows for bucket in buckets)
     if not rows:
-        raise DataError(Problem(layout.where, "has no rows, so there is nothing to prove anything about."))
+        raise DataError(Problem(layout.where, "has no rows, so there is nothing to prove."))
     together = [_together(parts) for parts in zip(*(bucket.guarantees for bucket in buckets), strict=True)]
     guarantees = [
         _of_columns(spec, layout, count) if _apart(spec, policy) else together.pop(0) for spec in policy.require
@@ -260,7 +260,7 @@ def merged(
     # buckets without columns were not asked what they show
     shown = added(bucket.shown for bucket in buckets) or None
     found = Found(rows, guarantees, digest, sizes_of(buckets), warnings=seen.warnings, shown=shown)
-    return conclude(policy, told or Told(), found, classes=classes, problems=(), started=begun)
+    return conclude(policy, told or AuditorInput(), found, classes=classes, problems=(), started=begun)
 
 
 def sizes_of(buckets: Sequence[Bucket]) -> Sizes:
@@ -280,7 +280,7 @@ def _added(parts: Iterable[Bucket | Hidden]) -> Sums:
 
 
 def _of_columns(spec: Any, layout: Layout, count: Callable[[Sequence[str]], Any]) -> Guarantee:
-    """Prove a promise about some columns alone, from how often there is what in them."""
+    """Prove a promise about some columns alone, from value counts."""
     policy = layout.policy
     wanted = [spec.column] if spec.model == "km-anonymity" else list(spec.columns)
     subjects = policy.named("subject") if getattr(spec, "count", "") == "subjects" else []
@@ -332,7 +332,7 @@ class Hidden:
 
 
 def look_at_sets(batches: Iterator[Any], layout: Layout, mechanism: Any) -> Hidden:
-    """Look at the sets of some rows; batches have the needed columns, in their order."""
+    """Check the sets of some rows; batches have the needed columns, in their order."""
     found, policy, names = Hidden(), layout.policy, layout.needed
     for batch in batches:
         if not batch.num_rows:
@@ -341,8 +341,8 @@ def look_at_sets(batches: Iterator[Any], layout: Layout, mechanism: Any) -> Hidd
         found.rows += batch.num_rows
         with database(None, None) as connection, no_values_in_errors(layout.where):
             opened = Release(layout.where, tuple(names), tuple(table.schema.types), table=table)
-            for spec in asked_of_sets(policy, SETS):
-                order = order_of(told_of(mechanism, spec.column))
+            for spec in set_requirements(policy, SETS):
+                order = order_of(facts_of(mechanism, spec.column))
                 _take_in(found, spec.column, read_sets(connection, opened, policy, spec.column, int(spec.l), order))
             counted = table.append_column(MANY, pa.array([1] * batch.num_rows, pa.int64()))
             found.sums = _added([found, Hidden(sums=sums_of_lines(connection, counted))])
@@ -359,7 +359,7 @@ def _take_in(found: Hidden, column: str, more: Sets) -> None:
 
 
 def merged_sets(
-    parts: Sequence[Hidden], layout: Layout, *, told: Told, mechanism: Any, unique: Unique, started: float
+    parts: Sequence[Hidden], layout: Layout, *, told: AuditorInput, mechanism: Any, unique: Unique, started: float
 ) -> AuditReport:
     """Put what was found in all sets together."""
     whole = Hidden()
@@ -368,8 +368,8 @@ def merged_sets(
         for column, found in part.sets.items():
             _take_in(whole, column, found)
     if not whole.rows:
-        raise DataError(Problem(layout.where, "has no rows, so there is nothing to prove anything about."))
-    asked = asked_of_sets(layout.policy, SETS)
+        raise DataError(Problem(layout.where, "has no rows, so there is nothing to prove."))
+    asked = set_requirements(layout.policy, SETS)
     guarantees = [judged_sets(whole.sets[spec.column], spec) for spec in asked]
     guarantees += [*unique.guarantees, *columns_kept_back(layout.opened(), layout.policy)]
     seen = {spec.column: whole.sets[spec.column].seen for spec in asked}
@@ -377,6 +377,6 @@ def merged_sets(
     found_all = Found(whole.rows, guarantees, digest, seen=seen, warnings=unique.warnings)
     problems, people = list[Problem](), bool(layout.policy.subject)
     for spec in asked:
-        told_here = told_of(mechanism, spec.column)
+        told_here = facts_of(mechanism, spec.column)
         problems += doubts(whole.sets[spec.column].shown, spec.column, told_here, people=people)
     return conclude(layout.policy, told, found_all, classes=None, problems=problems, started=started)

@@ -1,12 +1,12 @@
-"""Whether sets of dummies look as if they were drawn at random: what a release can show of that, and no more.
+"""Tests whether sets of dummies look like random draws, as far as a release can show this.
 
-A set of l of the m values of a column holds the truth, and l - 1 others of the rest, all equally likely. Whatever the
-truths are, that leads to
+A set of l of the m values of a column holds the true value, and l - 1 of the others, all equally likely. For any true
+values this implies
 
     q = (l - 1) / (m - 1)                        how likely a value is that is not the truth
     r = q (l - 2) / (m - 2)                      how likely two of them are
 
-- A set is written in the order of the values: in any other order its places could tell which one is true.
+- A set is written in the order of the values: in any other order, the places could reveal the true one.
 - No value is shown less often than dummies alone would show it: the sum of [a in X] - q over all records is 0 at least.
 - Two values are shown together as often as follows from how often each is shown: with c = (q - r) / (1 - q) the sum of
 
@@ -16,9 +16,9 @@ truths are, that leads to
 
 Both sums are of independent terms of known variance, and are off by more than Bernstein's inequality allows in at most
 one of a thousand million true releases. Dummies that are neighbours of the truth, or the same for all, are found in
-some hundred records. What passes is not proven to be random: a draw that somebody can repeat looks like any other.
-Sets of people with several records are not independent, and those by frequency have other probabilities: they are not
-looked at.
+some hundred records. A release that passes is not proven to be random: a draw that someone can repeat looks like any
+other. Sets of people with several records are not independent, and sets by frequency have other probabilities: these
+are not tested.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ import pyarrow.compute as pc
 from sudare.core.errors import Problem
 
 ALARMS = 1e-9
-"""How many of all true releases are refused at most."""
+"""The largest share of true releases that are refused."""
 MOST_VALUES, MOST_WIDTH, MOST_ROWS = 300, 12, 1_000_000
 """Of larger domains, wider sets and further records nothing is counted."""
 
 
 @dataclass
-class Shown:
+class SetCounts:
     """How often values are shown, and two of them together, in so many sets of one width; who is out of order."""
 
     rows: int = 0
@@ -51,9 +51,9 @@ class Shown:
     together: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
     unordered: int = 0
     uneven: bool = False
-    """Whether sets differ in width, or are too wide or too many to be counted."""
+    """Whether sets differ in width, or are too wide or too many to count."""
 
-    def add(self, other: Shown) -> None:
+    def add(self, other: SetCounts) -> None:
         """Take in what was counted elsewhere."""
         if not other.rows and not other.uneven:
             self.unordered += other.unordered
@@ -101,7 +101,7 @@ class Order:
     numbers: bool
 
     def rank(self, text: str | None) -> int | None:
-        """Return the place of a value; None if it has none, which is told elsewhere."""
+        """Return the place of a value; None if it has none, which is reported elsewhere."""
         if text is not None and self.numbers:
             try:
                 text = f"{float(text):.6g}"
@@ -111,7 +111,7 @@ class Order:
 
 
 def order_of(told: Any) -> Order | None:
-    """Return the order of the values that a mechanism tells of a column; None if it tells none."""
+    """Return the order of the values of a column in a mechanism; None if it has none."""
     values = told.get("values") if isinstance(told, Mapping) else None
     if not isinstance(values, list) or not all(isinstance(v, str | int | float | None) for v in values):
         return None
@@ -123,20 +123,22 @@ def order_of(told: Any) -> Order | None:
     return Order({text: place for place, text in enumerate(known)}, numbers)
 
 
-def doubts(found: Shown, column: str, told: Any, *, people: bool) -> list[Problem]:
-    """Return what does not look like a draw by the mechanism that is told of a column.
+def doubts(found: SetCounts, column: str, told: Any, *, people: bool) -> list[Problem]:
+    """Return the differences from a random draw by the mechanism of a column.
 
-    ``people``: the policy says who records are about, so that sets may not be independent.
+    ``people``: the policy has a subject, so sets may not be independent.
     """
     where = f"column '{column}'"
     problems = []
     if found.unordered:
-        what = f"has {found.unordered:,} values in sets that are not in their order: their places may tell the truth."
+        what = f"has {found.unordered:,} values in sets out of order: their places may reveal the true value."
         problems.append(Problem(where, what))
     if not isinstance(told, Mapping) or not isinstance(told.get("values"), list):
         return problems
     if told.get("repeated") and not people:
-        what = "is said to show the same sets for records of one person, and the policy names no subject."
+        what = (
+            "shows the same sets for the records of one person (by the certificate), but the policy names no subject."
+        )
         problems.append(Problem(f"certificate.mechanism.columns.{column}.repeated", what))
     values = len(told["values"])
     if people or told.get("frequencies", "uniform") != "uniform" or found.uneven or not found.rows:
@@ -145,15 +147,15 @@ def doubts(found: Shown, column: str, told: Any, *, people: bool) -> list[Proble
         return problems
     rare, odd = _unlikely(found, values)
     if rare:
-        what = f"shows {rare:,} values less often than dummies that are drawn at random alone would show them."
+        what = f"shows {rare:,} values less often than random dummies alone would."
         problems.append(Problem(where, what))
     if odd:
-        what = f"shows {odd:,} pairs of values more or less often together than dummies drawn at random would be."
+        what = f"shows {odd:,} pairs of values more or less often than random dummies would."
         problems.append(Problem(where, what))
     return problems
 
 
-def _unlikely(found: Shown, values: int) -> tuple[int, int]:
+def _unlikely(found: SetCounts, values: int) -> tuple[int, int]:
     """Return how many values are shown too rarely, and how many pairs of them too often or too rarely."""
     n, width = found.rows, found.width
     q = (width - 1) / (values - 1)

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sudare.audits.cell_counts import Shown, item_sets, nodes, single_cells
+from sudare.audits.cell_counts import CellCounts, item_sets, nodes, single_cells
 from sudare.audits.certificate_checks import Sizes
 from sudare.audits.value_spellings import same_words
 from sudare.core.errors import DataError, Problem
@@ -28,7 +28,7 @@ _DIGITS = 126
 
 @dataclass
 class Classes:
-    """The tables above; ``people`` and ``spread_j`` are made when first asked for.
+    """The tables above; ``people`` and ``spread_j`` are made when first needed.
 
     ``largest`` is the size of the largest class, ``number`` the SQL type that holds every count and every number
     given here, and ``numbered`` says whether subjects are whole numbers by their type. ``sets`` has the columns of item
@@ -79,7 +79,9 @@ class Classes:
             self.run(f"CREATE TEMP VIEW {spread} AS SELECT *, n / size AS share FROM part_{cell}")
             [(counted,)] = self.run(f"SELECT sum(n) FROM part_{cell}")
             if counted != self.rows:
-                raise DataError(Problem(column, "could not be audited: records were lost in counting its values."))
+                raise DataError(
+                    Problem(column, "could not be audited: records were lost while its values were counted.")
+                )
         return spread, whole
 
     def _parts(self, cell: str, whole: str) -> str:
@@ -156,9 +158,9 @@ class Classes:
             blank = self.run(f"SELECT DISTINCT CAST(size AS BIGINT) FROM {some} WHERE {where} ORDER BY 1")
         return Sizes(count, int(squares), tuple(size for (size,) in blank), bool(free))
 
-    def shown(self) -> dict[str, Shown]:
+    def shown(self) -> dict[str, CellCounts]:
         """Return what each quasi-identifier shows, to how many records."""
-        found: dict[str, Shown] = {}
+        found: dict[str, CellCounts] = {}
         for name, cell in self.quasi.items():
             spec = self.policy.columns[name]
             if name in self.sets:

@@ -1,4 +1,4 @@
-"""A second look at the file, in a thread of its own while the queries run: its digest, and its form."""
+"""Checks of the file in a separate thread while the queries run: its digest, and its form."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _CHUNK = MIB
 
 
 class SecondLook:
-    """Takes the digest of a file from now on; for text also makes sure of UTF-8 and of its form, and counts rows.
+    """Computes the digest of a file in a thread; for text it also checks UTF-8 and the form, and counts rows.
 
-    The digest is that of the file which the queries read only if the file stays as it is until both have finished:
-    see :meth:`unchanged`.
+    The digest is that of the file which the queries read only if the file does not change until both have finished: see
+    :meth:`unchanged`.
     """
 
     def __init__(self, path: Path, text: bool) -> None:

@@ -1,7 +1,7 @@
-"""Sensitive values that are hidden: among others in a set, or in a table of groups beside the release.
+"""Proofs about hidden sensitive values: in a set of values, or in a second table of groups.
 
-Quasi-identifiers stand as they are in such a release, so that classes say little; what is limited is how much a cell,
-or a group, tells about the value of a record.
+Quasi-identifiers are unchanged in such a release, so classes mean little. The promises limit how much a cell, or a
+group, reveals about the value of a record.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from sudare.audits.audit_report import Guarantee
 from sudare.audits.cell_equality import DEFAULT_SEPARATOR, is_list, value
-from sudare.audits.dummy_draws import Order, Shown, doubts, order_of
+from sudare.audits.dummy_draws import Order, SetCounts, doubts, order_of
 from sudare.audits.release_columns import Release
 from sudare.audits.value_spellings import merge_labels, merges, same_texts
 from sudare.core.errors import DataError, Problem
@@ -31,13 +31,13 @@ MOST = LARGEST_INT32
 """No set has so many values."""
 
 IN_SETS = (
-    "Every set holds that many different values, so that no value takes more than 1/l of the places of any group of "
-    "records. That the true one is among them, and the others were drawn at random, rests on the method: what is far "
-    "from such a draw shows in a release, and the rest cannot be told from it."
+    "Every set holds at least l different values, so no value takes more than 1/l of the places in any group of "
+    "records. The method is responsible for including the true value and drawing the others at random: the audit "
+    "detects a large difference from such a draw, but not a small one."
 )
 IN_GROUPS = (
-    "Every group holds that many different values, none of them in more than 1/l of its records. That each record has "
-    "one of the values of its group rests on the method."
+    "Every group holds at least l different values, none of them in more than 1/l of its records. The method is "
+    "responsible for giving each group the values of its records."
 )
 
 
@@ -53,7 +53,7 @@ class Sets:
     least: int | None = None
     short: int = 0
     seen: set[str | None] = field(default_factory=set)
-    shown: Shown = field(default_factory=Shown)
+    shown: SetCounts = field(default_factory=SetCounts)
 
 
 def count_rows(connection: Any, release: Release) -> int:
@@ -69,15 +69,15 @@ def sets_of_l(
 ) -> tuple[Guarantee, set[str | None], list[Problem]]:
     """Every record shows a set of at least l different values; a missing value is a value of its own.
 
-    Returned with the values that occur, as text, and with what does not look like the draw that the mechanism tells of.
+    Returned with the values that occur, as text, and with differences from a random draw by the mechanism.
     """
-    told = told_of(mechanism, spec.column)
+    told = facts_of(mechanism, spec.column)
     found = read_sets(connection, release, policy, spec.column, int(spec.l), order_of(told))
     return judged_sets(found, spec), found.seen, doubts(found.shown, spec.column, told, people=bool(policy.subject))
 
 
-def told_of(mechanism: Any, column: str) -> Any:
-    """Return what a mechanism tells of a column."""
+def facts_of(mechanism: Any, column: str) -> Any:
+    """Return the facts of a mechanism about a column."""
     columns = mechanism.get("columns") if isinstance(mechanism, Mapping) else None
     return columns.get(column) if isinstance(columns, Mapping) else None
 
@@ -103,7 +103,7 @@ def read_sets(connection: Any, release: Release, policy: Policy, column: str, le
 
 
 def _look(cells: Any, spec: ColumnSpec, least: int, kind: Any, order: Order | None, found: Sets) -> None:
-    """Look at some sets of a type; in text their items are joined by a separator, and an empty one is missing."""
+    """Check some sets of a type; in text their items are joined by a separator, and an empty one is missing."""
     text = not is_list(cells.type)
     lists = pc.split_pattern(cells.cast(pa.string()), spec.separator or DEFAULT_SEPARATOR) if text else cells
     different = _different(lists, spec, found, kind, order, blanks=text)
@@ -117,7 +117,7 @@ def _look(cells: Any, spec: ColumnSpec, least: int, kind: Any, order: Order | No
 
 
 def _different(lists: Any, spec: ColumnSpec, found: Sets, kind: Any, order: Order | None, *, blanks: bool) -> Any:
-    """Return how many different values each list holds; ``found`` gets those that occur, as they are written."""
+    """Return how many different values each list holds; ``found`` gets those that occur, as written."""
     lists = lists.cast(pa.large_list(lists.type.value_type))
     length = pc.fill_null(pc.list_value_length(lists), 0)
     flat = lists.flatten()
@@ -202,8 +202,8 @@ def groups_of_l(connection: Any, release: Release, second: Release, policy: Poli
     return Guarantee(spec.model, spec.parameters(), int(spec.l), least, failing == 0, failing, note)
 
 
-def told_in_groups(connection: Any, second: Release, column: str) -> tuple[int, set[str | None]]:
-    """Return how many groups there are, and the values they show, after :func:`groups_of_l` has looked at them."""
+def values_in_groups(connection: Any, second: Release, column: str) -> tuple[int, set[str | None]]:
+    """Return the number of groups, and their values, after :func:`groups_of_l` has read them."""
     cell = value("c1", second.types[second.names.index(column)], ColumnSpec(role="sensitive"))
     [(groups,)] = connection.execute("SELECT count(DISTINCT c0) FROM told").fetchall()
     kind = second.types[second.names.index(column)]
@@ -217,7 +217,7 @@ def told_in_groups(connection: Any, second: Release, column: str) -> tuple[int, 
 
 
 def _load(connection: Any, name: str, release: Release, columns: tuple[str, ...]) -> int:
-    """Make a table of some columns, called by their place among those asked for; returns how many rows it has."""
+    """Make a table of some columns, named by their position; return its number of rows."""
     source = release.source(connection, columns, again=False)
     chosen = ", ".join(f"c{release.names.index(column)} AS c{place}" for place, column in enumerate(columns))
     with release.reading():

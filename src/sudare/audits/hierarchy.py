@@ -1,8 +1,8 @@
 """The audit's own reading of a hierarchy: a tree of numbered nodes, and the leaf of each value.
 
-A node is known by its path from the root, so one label may stand in two branches. A leaf that is repeated to fill a
-shorter branch (``a;a;group;*``) is one node. Where a value is both a leaf and the name of a group (the prefix ``12``
-of ``123``), its leaf stands below that group.
+A node is known by its path from the root, so one label may occur in two branches. A leaf that is repeated to fill a
+shorter branch (``a;a;group;*``) is one node. Where a value is both a leaf and the name of a group (the prefix ``12`` of
+``123``), its leaf is below that group.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sudare.core.errors import HierarchyError, Problem
 from sudare.policy import HierarchySpec
 
 ROOT = "*"
-"""What the root is called where nothing else is said."""
+"""The default label of the root."""
 
 
 class _PlainLoader(yaml.BaseLoader):
@@ -56,7 +56,7 @@ class Tree:
         self.missing = self._new(self.root)
 
     def add(self, path: Sequence[str]) -> bool:
-        """Add a leaf by its path, the root's label left out; false if it stands elsewhere already."""
+        """Add a leaf by its path without the root; False if it is already elsewhere."""
         leaf, steps = path[-1], list(path)
         while len(steps) > 1 and steps[-2] == leaf:
             steps.pop()
@@ -136,7 +136,7 @@ def read_tree(spec: HierarchySpec, folder: Path, column: str, labels: Iterable[s
     tree = Tree(top=top)
     misplaced = sum(not tree.add(path) for path in paths)
     if misplaced:
-        raise HierarchyError(Problem(column, f"leaves of its hierarchy that stand in two places: {misplaced}."))
+        raise HierarchyError(Problem(column, f"leaves that occur twice in its hierarchy: {misplaced}."))
     tree.part_leaves()
     return tree
 

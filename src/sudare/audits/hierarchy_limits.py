@@ -1,6 +1,6 @@
-"""The audit's own care with hierarchy files: only regular files, up to a size; YAML up to a depth, and without copies.
+"""The audit's own limits for hierarchy files: regular files up to a size; YAML up to a depth, with few aliases.
 
-A policy may name any file. Nothing of what was read is told in a message.
+A policy may name any file. No message quotes the content of a file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def read_text(path: Path, folder: Path, column: str, *, anywhere: bool) -> str:
     most = LARGEST if not is_nested(path) else LARGEST // 16
     try:
         if not anywhere and folder.resolve() not in path.resolve().parents:
-            raise refused("lies outside of the folder of the policy")
+            raise refused("is outside the folder of the policy")
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe is not waited for
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
@@ -49,7 +49,7 @@ def read_text(path: Path, folder: Path, column: str, *, anywhere: bool) -> str:
 
 
 def is_nested(path: Path) -> bool:
-    """Say whether a file is a nested tree, by its name."""
+    """Return whether a file is a nested tree, by its name."""
     return path.suffix.lower() in (".yaml", ".yml", ".json")
 
 
@@ -64,7 +64,7 @@ def check_events(text: str, loader: Any) -> None:
         if anchor is not None:
             sizes[anchor], heights[anchor] = size, height
         if len(open_parts) + height > DEEPEST:
-            raise ValueError("too deep")
+            raise ValueError("nested too deeply")
         if open_parts:
             open_parts[-1][1] += size
             open_parts[-1][2] = max(open_parts[-1][2], height + 1)
@@ -72,7 +72,7 @@ def check_events(text: str, loader: Any) -> None:
     for event in yaml.parse(text, Loader=loader):
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
-                raise ValueError("an alias of nothing, or inside of what it stands for")
+                raise ValueError("an alias without a target, or inside its own target")
             copied += sizes[event.anchor]
             if copied > COPIED:
                 raise ValueError("too many copies")
@@ -83,6 +83,6 @@ def check_events(text: str, loader: Any) -> None:
             sizes.pop(event.anchor or "", None)
             open_parts.append([event.anchor, 1, 1])
             if len(open_parts) > DEEPEST:
-                raise ValueError("too deep")
+                raise ValueError("nested too deeply")
         elif isinstance(event, yaml.CollectionEndEvent):
             finish(*open_parts.pop())

@@ -1,4 +1,4 @@
-"""Whether two things that stand in JSON agree, and what form something has that anybody may have written."""
+"""Comparison of JSON values, and checks of their form, for text that anyone may have written."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sudare.core.errors import Problem
 
 
 def differences(told: Any, found: Any, where: str, off: float = 0.0) -> Iterator[Problem]:
-    """Say where two things of JSON differ; nothing of what is told is repeated, since anything may stand there."""
+    """Return where two JSON values differ; messages never quote the claimed value, which could be anything."""
     if isinstance(found, Mapping):
         if not isinstance(told, Mapping):
-            yield Problem(where, "does not have its form.")
+            yield Problem(where, "does not have the expected form.")
             return
         lost = [key for key in found if key not in told]
         strange = len([key for key in told if key not in found])
-        yield from (Problem(f"{where}.{key}", "is not there.") for key in lost)
+        yield from (Problem(f"{where}.{key}", "is missing.") for key in lost)
         if strange:
-            yield Problem(where, f"has {strange} keys that do not belong there.")
+            yield Problem(where, f"has {strange} keys that do not belong here.")
         for key, value in found.items():
             if key in told:
                 yield from differences(told[key], value, f"{where}.{key}", off)
@@ -98,7 +98,7 @@ def is_finite(told: Any) -> bool:
 
 
 def plain(part: Any) -> Any:
-    """Return something as it is after it was written as JSON."""
+    """Return a value as it reads back from JSON."""
     try:
         return json.loads(json.dumps(part, default=str))
     except TypeError:  # dates as keys, which no certificate has
@@ -106,7 +106,7 @@ def plain(part: Any) -> Any:
 
 
 def outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] | None) -> list[Problem]:
-    """Compare the values that sets show with the domain that the certificate tells an analyst."""
+    """Compare the values in sets with the domain in the certificate."""
     if certificate is None:
         return []
     try:
@@ -119,6 +119,6 @@ def outside(seen: set[str | None], column: str, certificate: Mapping[str, Any] |
             told = {None if value is None else f"{float(value):.6g}" for value in domain}
             strange = strange or not {None if text is None else f"{float(text):.6g}" for text in seen} <= told
     except (KeyError, TypeError, ValueError, OverflowError):
-        return [Problem(f"certificate.mechanism.columns.{column}", "does not tell the values that sets are made of.")]
-    what = "does not have all values that sets of the release show."
+        return [Problem(f"certificate.mechanism.columns.{column}", "does not list the values that sets are made of.")]
+    what = "does not list all values that sets of the release show."
     return [Problem(f"certificate.mechanism.columns.{column}.values", what)] if strange else []

@@ -1,8 +1,8 @@
-"""What a release has lost, from what it shows: the audit's own account of the figures in a certificate.
+"""Losses of a release, computed by the audit from the released cells.
 
-Published losses are shares of what the release shows, so most of them follow from its cells, from the policy and from
-two things that the certificate says: how many records there were, and how many rare categories ``other`` stands for.
-With s for the share of a cell, and w for the width of what it shows:
+Published losses are relative to the released cells, so most of them follow from these cells, from the policy and from
+two figures of the certificate: the number of source records, and the number of rare categories behind ``other``. With s
+for the share of a cell, and w for the width of what it shows:
 
 - **GCP**: the mean of s over records and columns. A range: its width by the distance of the outermost ends that the
   column shows. A set: its members by the categories that the column names, ``other`` being as many as it stands for.
@@ -20,9 +20,9 @@ Other figures do not follow, since they are about the source:
   and uncertainty do not follow either, but precision does;
 - what *item sets* lose is about items that are not shown. How many are shown as they are can be counted.
 
-Of these there is a span that the release leaves room for, often a narrow one, or a point: where all cells show one
-value, nothing is lost. A certificate has to stay within it. Where a figure depends on something that the release does
-not tell (whether any value was missing, say), there may be several answers, and it has to give one of them.
+For these the release implies a range, often a narrow one, or a point: if all cells show one value, nothing is lost. The
+figure of the certificate must be in that range. If a figure depends on something that the release does not show (such
+as whether a value was missing), several answers are possible, and the figure must be one of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from sudare.audits.cell_counts import OTHER, Axis, Items, Nodes, Shown, Single
+from sudare.audits.cell_counts import OTHER, Axis, CellCounts, Items, Nodes, Single
 from sudare.audits.hierarchy import Tree, read_tree
 from sudare.audits.rule_levels import LEAF, ODD, ROOT, heights, is_written
 from sudare.core.errors import HierarchyError
@@ -61,7 +61,7 @@ class Figure:
 
     @property
     def known(self) -> bool:
-        """Whether the release tells the figure, or a few that it may be."""
+        """Whether the release determines the figure, or a few possible ones."""
         return all(high - low <= _POINT for low, high in self.spans)
 
     @property
@@ -75,7 +75,7 @@ class Figure:
         return any(low - off <= told <= high + off for low, high in self.spans)
 
     def nearest(self, told: float) -> float:
-        """Return the figure that is nearest to one that is told."""
+        """Return the possible figure that is nearest to a claimed one."""
         ends = [end for span in self.spans for end in span]
         return min(ends, key=lambda end: abs(end - told))
 
@@ -116,7 +116,7 @@ class _Column:
     disclosed: Figure | None = field(default=None)
 
 
-def losses(shown: Mapping[str, Shown], policy: Policy, other: Mapping[str, int], records: Records) -> Losses:
+def losses(shown: Mapping[str, CellCounts], policy: Policy, other: Mapping[str, int], records: Records) -> Losses:
     """Return what follows from what the columns of a release show."""
     columns = {}
     for name, found in shown.items():
@@ -319,7 +319,7 @@ def _node_figures(tree: Tree) -> dict[str, list[float]]:
 
 
 def _ruled(found: Nodes, spec: HierarchySpec | None, records: Records) -> _Column:
-    """Return what can be told of a column whose leaves are those of the source, or whose hierarchy is not there."""
+    """Return the losses of a column whose leaves are those of the source, or whose hierarchy is missing."""
     labels, left = found.labels, records.left
     if spec is None or is_written(spec):
         nothing, between = left, sum(labels.values()) - labels[None]
@@ -347,7 +347,7 @@ def _ruled(found: Nodes, spec: HierarchySpec | None, records: Records) -> _Colum
 
 
 def _items(found: Items, spec: HierarchySpec | None, tree: Tree | None, records: Records) -> _Column:
-    """Return what can be told of item sets: how many items are shown as they are, and what is surely lost."""
+    """Return the losses of item sets: how many items are shown unchanged, and the least loss."""
     lost = records.share(records.left + records.masked)
     figures = {"gcp": _figure((lost, 1.0)), "arx": _figure((lost, 1.0)), "precision": _figure((0.0, 1.0 - lost))}
     least, most = found.items, found.items

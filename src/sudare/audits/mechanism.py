@@ -1,6 +1,6 @@
-"""What a certificate tells of a mechanism that draws values: domains, matrices, priors, joint columns and strata.
+"""The mechanism in a certificate of randomly drawn values: domains, matrices, priors, joint columns and strata.
 
-Everything in it is a claim. What is not whole, or says too little, is a problem, and nothing is proven from it.
+Everything in it is a claim. An incomplete mechanism is a problem, and proves nothing.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Attribute:
         return whole
 
     def alike(self, other: Attribute) -> bool:
-        """Say whether the same is drawn in the same way."""
+        """Return whether two attributes are drawn by the same matrix."""
         same = all(one.values == two.values for one, two in zip(self.values, other.values, strict=True))
         return same and self.matrix == other.matrix
 
@@ -125,8 +125,8 @@ class Mechanism:
     def group(self, cells: Sequence[Any]) -> int | None:
         """Return the number of the stratum of a record, by its cells in the strata columns; None if there is none.
 
-        A stratum may leave columns out. A record is then in the one that names most of them, and agrees in all that it
-        names; if there are two such, nobody can tell.
+        A stratum may omit columns. A record is then in the stratum that names most columns and agrees in all of them;
+        None if there are two such.
         """
         places = {name: self.keys[name].place(cell) for name, cell in zip(self.strata, cells, strict=True)}
         most = -1
@@ -142,10 +142,10 @@ class Mechanism:
 
 
 def needs_own_priors(policy: Policy, strata: Sequence[str], columns: Sequence[str]) -> bool:
-    """Say whether some columns need a prior of their own in each stratum, and not that of the whole release.
+    """Return whether some columns need a prior of their own in each stratum, and not that of the whole release.
 
-    What divides the records is known to everybody, and so is the distribution in each part. It is otherwise where
-    records are told apart only since ``never`` of the policy forbids something of *other* columns.
+    Everyone may know the strata, and so the distribution in each. This is not so if records are divided only because
+    ``never`` of the policy forbids combinations of *other* columns.
     """
     options = (policy.method.model_extra or {}) if policy.method.name == METHOD else {}
     never = options.get("never")
@@ -158,18 +158,18 @@ def needs_own_priors(policy: Policy, strata: Sequence[str], columns: Sequence[st
 
 
 def read_mechanism(told: Mapping[str, Any], policy: Policy) -> Mechanism:
-    """Read what is told of a mechanism, and note all that is wrong with it."""
+    """Read a mechanism, and collect all its problems."""
     reading = _Reading(policy)
     columns = told.get("columns")
     if not isinstance(columns, Mapping):
-        reading.wrong("columns", "is not told")
+        reading.wrong("columns", "is missing")
         return Mechanism((), [], [], {}, {}, reading.problems)
     strata, cells = reading.strata(told.get("strata"))
     drawn = [name for name in (*policy.quasi, *policy.sensitive) if name not in strata]
     domains = {name: domain for name in drawn if (domain := reading.domain(name, columns.get(name))) is not None}
     strange = sorted(set(map(str, columns)) - set(drawn))
     if strange:
-        reading.wrong(f"columns.{strange[0]}", "is not a column that is to be drawn")
+        reading.wrong(f"columns.{strange[0]}", "is not a column that may be drawn")
     if len(domains) < len(drawn):
         return Mechanism(strata, [], [], domains, {}, reading.problems)
     priors = dict(reading.priors(columns, domains))
@@ -199,26 +199,26 @@ class _Reading:
         return self._read[key]
 
     def strata(self, told: Any) -> tuple[tuple[str, ...], list[Mapping[str, Any]]]:
-        """Return the columns that stay as they are, and what is told of every stratum."""
+        """Return the unchanged columns, and the facts of every stratum."""
         nothing: tuple[tuple[str, ...], list[Mapping[str, Any]]] = ((), [{"cell": {}}])
         if not told:
             return nothing
         names = told.get("columns") if isinstance(told, Mapping) else None
         cells = told.get("cells") if isinstance(told, Mapping) else None
         if not isinstance(names, list) or not isinstance(cells, list) or len(set(map(str, names))) < len(names):
-            self.wrong("strata", "is not told by columns and cells")
+            self.wrong("strata", "is not listed by columns and cells")
             return nothing
         for name in names:
             spec = self.policy.columns.get(name) if isinstance(name, str) else None
             if spec is None or spec.role not in ("quasi", "insensitive"):
-                self.wrong("strata.columns", "names a column that may not stay as it is")
+                self.wrong("strata.columns", "names a column that must not stay unchanged")
                 return nothing
         whole = all(_is_cell(cell, names) for cell in cells)
         if not whole:
-            self.wrong("strata.cells", "does not tell the values of every stratum")
+            self.wrong("strata.cells", "does not list the values of every stratum")
             return nothing
         if len({frozenset(cell["cell"].items()) for cell in cells}) < len(cells):
-            self.wrong("strata.cells", "tells a stratum twice")
+            self.wrong("strata.cells", "lists a stratum twice")
             return nothing
         return tuple(names), cells
 
@@ -231,7 +231,7 @@ class _Reading:
         return domain
 
     def _respelled(self, name: str, domain: Domain) -> bool:
-        """Say whether two values of a sensitive column are one: what is believed of it would be cut in two."""
+        """Return whether two values of a sensitive column are one: what is believed of it would be cut in two."""
         spec = self.policy.columns[name]
         same = same_texts(dict.fromkeys(value if isinstance(value, str) else None for value in domain.values), spec)
         texts = [value for value in domain.values if isinstance(value, str)]
@@ -242,7 +242,7 @@ class _Reading:
 
     def _values(self, where: str, values: Any) -> Domain | None:
         if not isinstance(values, list) or not values or not all(_is_value(value) for value in values):
-            self.wrong(f"{where}.values", "does not tell the values of the column, which has to be drawn")
+            self.wrong(f"{where}.values", "does not list the values of the column, which must be drawn")
             return None
         if len(set(values)) < len(values):
             self.wrong(f"{where}.values", "names a value twice")
@@ -250,7 +250,7 @@ class _Reading:
         return Domain(values)
 
     def priors(self, columns: Mapping[str, Any], domains: Mapping[str, Domain]) -> Iterator[tuple[str, list[float]]]:
-        """Give the priors of whole columns."""
+        """Yield the priors of whole columns."""
         for name, domain in domains.items():
             if columns[name].get("prior") is None:
                 continue
@@ -268,11 +268,11 @@ class _Reading:
         priors: Mapping[str, list[float]],
         where: str,
     ) -> Iterator[Attribute]:
-        """Give what is drawn in a stratum; what a stratum does not tell is as in the whole release."""
+        """Yield the draws of a stratum; what a stratum does not state is as in the whole release."""
         local = cell.get("columns") or {}
         joint, everywhere = cell.get("joint") or [], told.get("joint") or []
         if not isinstance(local, Mapping) or not isinstance(joint, list) or not isinstance(everywhere, list):
-            self.wrong(f"{where}columns", "is not told by column")
+            self.wrong(f"{where}columns", "is not listed by column")
             return
         there = self._values_there(local, domains, where)
         if there is None:
@@ -292,12 +292,12 @@ class _Reading:
     def _values_there(
         self, local: Mapping[str, Any], domains: Mapping[str, Domain], where: str
     ) -> dict[str, Domain] | None:
-        """Return the values that each column has in a stratum, or None if what is told of them cannot be."""
+        """Return the values of each column in a stratum, or None if they are not valid."""
         there: dict[str, Domain] = {}
         for name, domain in domains.items():
             given = local.get(name) or {}
             if not isinstance(given, Mapping):
-                self.wrong(f"{where}columns.{name}", "is not told by matrix and values")
+                self.wrong(f"{where}columns.{name}", "does not have a matrix and values")
                 return None
             some = self._values(f"{where}columns.{name}", given["values"]) if "values" in given else domain
             if some is None or any(domain.place(value) is None for value in some.values):
@@ -309,7 +309,7 @@ class _Reading:
     def _together(
         self, joint: list[Any], everywhere: list[Any], there: Mapping[str, Domain], where: str
     ) -> Iterator[Attribute]:
-        """Give the columns that are drawn together: those of the stratum, then those of the whole release."""
+        """Yield the columns that are drawn together: those of the stratum, then those of the whole release."""
         taken: list[str] = []
         told_here = {str(name) for one in joint for name in _named(one)}
         shared = [one for one in everywhere if not told_here & {str(name) for name in _named(one)}]
@@ -331,7 +331,7 @@ class _Reading:
         everywhere: list[float] | None,
         where: str,
     ) -> Attribute | None:
-        """Return a column that is drawn by itself, or None if what is told of it cannot be."""
+        """Return a column that is drawn separately, or None if its facts are not valid."""
         place = f"{where}columns.{name}"
         matrix = self.matrix(rows, len(there))
         if isinstance(matrix, str):
@@ -382,7 +382,7 @@ def _among(some: Domain, whole: Domain, prior: Sequence[float]) -> list[float]:
 
 
 def _named(joint: Any) -> Sequence[Any]:
-    """Return the columns that are said to be drawn together, if they are told."""
+    """Return the columns that are drawn jointly, by the certificate."""
     names = joint.get("columns") if isinstance(joint, Mapping) else None
     return names if isinstance(names, list) else ()
 

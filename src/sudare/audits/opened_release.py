@@ -1,6 +1,6 @@
-"""Opening a release: CSV, Parquet, Arrow files, or an Arrow table; and what is wrong where that fails.
+"""Opening of a release (CSV, Parquet or Arrow file, or an Arrow table), with clear errors.
 
-No message holds a cell: errors of the readers, which quote the line they stumbled over, are replaced by our own.
+No message quotes a cell: errors of the libraries, which quote lines, are replaced by our own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 DELIMITERS = (",", ";", "\t", "|")
 _HEADER_BYTES = MIB
 _LISTED = 5
-"""So many missing columns are named, if there are more."""
+"""The most missing columns that a message names."""
 
 
 def _countable(table: pa.Table, policy: Policy) -> pa.Table:
@@ -64,7 +64,7 @@ def open_release(release: str | Path | Any, policy: Policy) -> Release:
     elif isinstance(release, str | Path):
         opened = open_file(Path(release), policy)
     else:
-        raise DataError(f"a release is a path or an Arrow table; got {type(release).__name__}.")
+        raise DataError(f"a release must be a path or an Arrow table; got {type(release).__name__}.")
     problems = unreadable_columns(opened.names, policy)
     if problems:
         opened.close()
@@ -73,14 +73,14 @@ def open_release(release: str | Path | Any, policy: Policy) -> Release:
 
 
 def read_by_promises(policy: Policy) -> list[str]:
-    """Return the columns besides quasi-identifiers that promises look at."""
+    """Return the columns besides quasi-identifiers that promises use."""
     used = {column for spec in policy.require if (column := getattr(spec, "column", None)) is not None}
     subjects = policy.named("subject") if policy.counts_subjects else []
     return [*(name for name in policy.sensitive if name in used), *subjects]
 
 
 def open_file(path: Path, policy: Policy) -> Release:
-    """Open a file of a release, whatever columns it has, or raise DataError."""
+    """Open a file of a release with any columns, or raise DataError."""
     with readable(str(path)):
         return _open_file(path, policy)
 
@@ -88,19 +88,19 @@ def open_file(path: Path, policy: Policy) -> Release:
 def _open_file(path: Path, policy: Policy) -> Release:
     suffix = path.suffix.lower()
     if path.is_dir():
-        hint = "of a release by Spark, say --engine spark."
+        hint = "for a release by Spark, add --engine spark."
         raise DataError(Problem(str(path), "is a folder, not a file.", hint))
     if suffix not in (*TEXT_SUFFIXES, *ARROW_SUFFIXES, ".parquet"):
         allowed = ", ".join((*TEXT_SUFFIXES, ".parquet", *ARROW_SUFFIXES))
         if path.exists():
-            raise DataError(Problem(str(path), f"is not a kind of file the audit reads. Allowed: {allowed}."))
+            raise DataError(Problem(str(path), f"is not a kind of file that the audit reads. Allowed: {allowed}."))
     facts = path.stat()
     if not stat.S_ISREG(facts.st_mode):
         raise DataError(Problem(str(path), "is not a regular file.", "copy the release into a file."))
     if facts.st_size == 0:
         raise DataError(Problem(str(path), "is empty."))
     if "\\" in str(path.absolute()) and set("*?[") & set(str(path.absolute())):
-        what = "has a backslash and one of * ? [ in its path, which DuckDB reads as a pattern of other files."
+        what = "has a backslash and one of * ? [ in its path; DuckDB would read other files."
         raise DataError(Problem(str(path), what, "rename the file, or its folder."))
     text = suffix in TEXT_SUFFIXES
     look = SecondLook(path, text)
@@ -184,9 +184,9 @@ def unreadable_columns(names: Sequence[str], policy: Policy) -> list[Problem]:
     there = len(needed) - len(absent)
     if len(absent) > max(there, 3):
         what = (
-            f"looks like one of another table: {there} of the {len(needed)} columns that it needs are in the release."
+            f"seems to belong to another table: {there} of the {len(needed)} columns that it names are in the release."
         )
-        problems.insert(0, Problem("policy", what, "audit against the policy that the release was made under."))
+        problems.insert(0, Problem("policy", what, "audit with the policy of this release."))
     problems += [
         Problem(name, "is not a column of the release.", did_you_mean(name, hints)) for name in absent[:_LISTED]
     ]

@@ -1,8 +1,8 @@
 """Every byte of a Parquet file accounted for: magic, pages, indexes and footer, and nothing that no row shows.
 
-Readers go by the footer and look at nothing else, so that a file may hold anything between its pages. Here the footer
-is read as it is written, with all its fields; the pages of each column have to fill the file without a gap;
-dictionaries may hold only values that rows show; and what is noted of smallest and largest values has to be true.
+Readers follow the footer and ignore the rest, so a file may hold anything between its pages. Here all fields of the
+footer are read. The pages of the columns must fill the file without a gap, dictionaries may hold only values that rows
+show, and the recorded smallest and largest values must be true.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def check_parquet(path: Path, stop: threading.Event) -> None:
         try:
             _Footer(data, path).check(stop)
         except (MalformedError, KeyError, TypeError, AttributeError, struct.error):
-            raise PayloadError("has a footer or pages that are not as the format has them") from None
+            raise PayloadError("has a footer or pages that violate the format") from None
 
 
 class _Footer:
@@ -64,14 +64,14 @@ class _Footer:
         self.told, end = read_struct(data, self.begin, self.size - 8)
         self.ranges: list[tuple[int, int]] = []
         if end != self.size - 8:
-            raise PayloadError("has bytes behind its footer")
+            raise PayloadError("has bytes after its footer")
 
     def check(self, stop: threading.Event) -> None:
-        """Look at all of it, one row group after the other."""
+        """Check the whole file, one row group after the other."""
         told = self.told
         _known(told, _FILE)
         if not _CREATOR.fullmatch(told.get(6, b"")):
-            raise PayloadError("has a long or odd text in place of its writer's name")
+            raise PayloadError("has a long or unusual text as the name of its writer")
         for element in told[2]:
             _known(element, _ELEMENT)
             _no_text(element.get(10))
@@ -109,10 +109,10 @@ class _Footer:
         at = 4
         for begin, end in sorted(self.ranges):
             if begin != at:
-                raise PayloadError("has bytes outside of its pages, which no reader looks at")
+                raise PayloadError("has bytes outside its pages, which no program reads")
             at = end
         if at != self.begin:
-            raise PayloadError("has bytes outside of its pages, which no reader looks at")
+            raise PayloadError("has bytes outside its pages, which no program reads")
 
 
 class _Chunk:
@@ -121,7 +121,7 @@ class _Chunk:
     def __init__(self, footer: _Footer, told: dict[int, Any], path: str) -> None:
         _known(told, _CHUNK)
         if 14 in told[3] or 15 in told[3]:
-            raise PayloadError("has bloom filters, which tell of values that may not be in it")
+            raise PayloadError("has bloom filters, which may reveal values that the rows do not show")
         self.told = _known(told[3], _COLUMN)
         if ".".join(name.decode() for name in self.told[3]) != path:
             raise MalformedError
@@ -142,7 +142,7 @@ class _Chunk:
                 found, after = read_struct(footer.data, begin, end)
                 read(found)
                 if after != end:
-                    raise PayloadError("has bytes behind an index of its pages")
+                    raise PayloadError("has bytes after an index of its pages")
 
     @property
     def has_claims(self) -> bool:
@@ -167,7 +167,7 @@ class _Chunk:
                 self.mixed |= page[2] not in (2, 8)  # those that refer to a dictionary
                 self._note(page.get(5 if header[1] == 0 else 8, {}))
         if at != end:
-            raise PayloadError("has bytes behind the pages of a column")
+            raise PayloadError("has bytes after the pages of a column")
 
     def _read_copy(self, footer: _Footer, at: int) -> None:
         """Account for what some writers repeat behind a column: the very words of the footer."""
@@ -199,7 +199,7 @@ class _Chunk:
             return page
         codec = _CODECS.get(self.told[4])
         if codec is None:
-            raise PayloadError("is compressed in a way that is not looked into")
+            raise PayloadError("has a compression that the audit does not read")
         try:
             return bytes(pa.Codec(codec).decompress(page, size))
         except (pa.ArrowException, OSError):
@@ -228,7 +228,7 @@ class _Chunk:
             found.append(self.dictionary[at + 4 : at + 4 + size])
             at += 4 + size
         if at != len(self.dictionary):
-            raise PayloadError("has bytes behind a dictionary")
+            raise PayloadError("has bytes after a dictionary")
         return found
 
     def _check_entries(self, values: Any, entries: list[bytes] | None) -> None:
@@ -240,7 +240,7 @@ class _Chunk:
             raise PayloadError("has entries in a dictionary that no row shows")
 
     def _check_numbers(self, forms: list[Any]) -> None:
-        """Compare the numbers that are noted with those that are there, as they are written."""
+        """Compare the recorded numbers with the actual ones, as written."""
         width = struct.calcsize(_FIXED[self.kind])
         if any(len(text) != width for text in self.noted):
             raise PayloadError("notes a smallest or largest value that no row has")
@@ -266,7 +266,7 @@ def _check_texts(noted: Iterable[bytes], values: Any) -> None:
 
 
 def _bits(cells: pa.ChunkedArray) -> Any:
-    """Return cells in a form in which they are equal only if they are written alike."""
+    """Return cells in a form in which they are equal only if they are written in the same way."""
     kind = cells.type
     if pa.types.is_dictionary(kind):
         cells = cells.cast(kind.value_type)
@@ -298,7 +298,7 @@ def _forms(cells: pa.ChunkedArray, width: int) -> list[Any]:
 
 
 def _leaves(table: pa.Table) -> Iterator[pa.ChunkedArray]:
-    """Give the columns of a table as Parquet has them: without lists and structs around."""
+    """Yield the columns of a table as Parquet has them: without lists and structs around."""
     for column in table.columns:
         yield from _parts(column)
 
@@ -327,7 +327,7 @@ def _leaf_names(table: pa.Table, paths: list[str]) -> list[str]:
 def _known(told: dict[int, Any], fields: set[int]) -> dict[int, Any]:
     """Return a struct if all its fields are known."""
     if not set(told) <= fields:
-        raise PayloadError("has fields in its footer that are unknown, or that are no part of a plain table")
+        raise PayloadError("has fields in its footer that are unknown, or do not belong to a plain table")
     return told
 
 
@@ -335,7 +335,7 @@ def _no_text(*values: Any) -> None:
     """Raise if a text stands anywhere within."""
     for value in values:
         if isinstance(value, bytes):
-            raise PayloadError("has a text where the format has none")
+            raise PayloadError("has a text where the format allows none")
         if isinstance(value, dict):
             _no_text(*value.values())
         elif isinstance(value, list):

@@ -1,6 +1,6 @@
-"""Folders of Parquet files, as Spark writes them: files of rows, and beside them only what follows from these.
+"""Folders of Parquet files, as Spark writes them: files of rows, and files that follow from these.
 
-Readers skip whatever begins with a dot or an underscore, so that anything may lie there.
+Readers skip names that begin with a dot or an underscore, so such files could contain anything.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def check_folder(folder: Path) -> None:
 def _check_entry(path: Path) -> None:
     name = path.name
     if path.is_symlink():
-        raise DataError(Problem(str(path), "is a link, which may lead anywhere.", "put the file itself there."))
+        raise DataError(Problem(str(path), "is a link, which may point anywhere.", "replace it with the file itself."))
     if path.is_dir():
         if not _PARTITION.fullmatch(name):
             raise _strange(path)
@@ -60,5 +60,5 @@ def _sums(path: Path) -> bytes:
 
 
 def _strange(path: Path) -> DataError:
-    what = "is no part of the release's rows, and lies in its folder."
-    return DataError(Problem(str(path), what, "remove it, if nobody is to have it."))
+    what = "is in the folder of the release, but is not part of its rows."
+    return DataError(Problem(str(path), what, "remove it, if nobody should get it."))

@@ -1,7 +1,7 @@
-"""What a file carries besides its table: notes, dictionary entries that no row uses, bytes that nothing refers to.
+"""Content of a file besides its table: metadata, unused dictionary entries, unused bytes.
 
-A table may keep every promise while its file tells what was left out. Whoever opens the file with another tool than a
-reader of tables finds it. So a Parquet or Arrow file is refused if it holds more than its rows.
+A table may keep every promise while its file still contains suppressed values, which other tools can find. So a Parquet
+or Arrow file is refused if it holds more than its rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-HINT = "write its rows anew, such as by pyarrow: write_table(table.replace_schema_metadata(None), ...)."
+HINT = "write its rows again, such as with pyarrow: write_table(table.replace_schema_metadata(None), ...)."
 _VERSION = re.compile(r"[\w.+-]{1,40}")
 _WORD = re.compile(r"[\w\[\]., -]{0,40}")
 _PANDAS = {
@@ -43,7 +43,7 @@ _SPARK_WORDS = {
     "valueContainsNull",
 }
 _SLACK = 16
-"""By how many bytes other writers may differ in how they note a schema."""
+"""The bytes by which schemas of different writers may differ."""
 
 
 class PayloadError(Exception):
@@ -51,7 +51,7 @@ class PayloadError(Exception):
 
 
 def check_notes(notes: Mapping[bytes, bytes] | None, names: list[str], rows: int) -> None:
-    """Raise if a file has notes; those that say what the columns are, and nothing else, are allowed."""
+    """Raise if a file has metadata; only descriptions of the columns are allowed."""
     for key, note in (notes or {}).items():
         if key == b"ARROW:schema":
             _check_noted_schema(note, names, rows)
@@ -59,11 +59,11 @@ def check_notes(notes: Mapping[bytes, bytes] | None, names: list[str], rows: int
             _check_pandas(note, names, rows)
         elif key == _SPARK + b"version":
             if not _VERSION.fullmatch(note.decode("ascii", "replace")):
-                raise PayloadError("has a long or odd text in place of Spark's version")
+                raise PayloadError("has a long or unusual text as the version of Spark")
         elif key == _SPARK + b"sql.parquet.row.metadata":
             _check_spark(note, names)
         else:
-            raise PayloadError("has notes besides its rows (key-value metadata)")
+            raise PayloadError("has metadata besides its rows (key-value metadata)")
 
 
 def check_fields(schema: pa.Schema) -> None:
@@ -73,7 +73,7 @@ def check_fields(schema: pa.Schema) -> None:
         field = fields.pop()
         notes = {key: note for key, note in (field.metadata or {}).items() if key != b"PARQUET:field_id"}
         if notes:
-            raise PayloadError("has notes at its columns (metadata of fields)")
+            raise PayloadError("has metadata of columns (metadata of fields)")
         kind = field.type
         fields += [kind.field(place) for place in range(kind.num_fields)] if pa.types.is_nested(kind) else []
 
@@ -83,16 +83,16 @@ def _check_noted_schema(note: bytes, names: list[str], rows: int) -> None:
         raw = base64.b64decode(note, validate=True)
         schema = pa.ipc.read_schema(pa.py_buffer(raw))
     except (binascii.Error, pa.ArrowException, OSError):
-        raise PayloadError("has a note of its schema that cannot be read") from None
+        raise PayloadError("has schema metadata that cannot be read") from None
     if len(raw) > len(schema.serialize()) + _SLACK or schema.names != names:
-        raise PayloadError("has a note of its schema that says more than the columns")
+        raise PayloadError("has schema metadata that holds more than the columns")
     check_fields(schema)
     check_notes({key: text for key, text in (schema.metadata or {}).items() if key != b"ARROW:schema"}, names, rows)
 
 
 def _check_pandas(note: bytes, names: list[str], rows: int) -> None:
     """Allow what pandas notes of a frame with an index of row numbers: which columns of which types there are."""
-    fault = PayloadError("has a note of pandas that says more than the columns and their types")
+    fault = PayloadError("has pandas metadata that holds more than the columns and their types")
     try:
         told = json.loads(note)
         plain = json.dumps(told).encode() == note  # nothing is there twice, or between the words
@@ -118,7 +118,7 @@ def _check_pandas(note: bytes, names: list[str], rows: int) -> None:
 
 def _check_spark(note: bytes, names: list[str]) -> None:
     """Allow what Spark notes of a table: which columns of which types there are."""
-    fault = PayloadError("has a note of Spark that says more than the columns and their types")
+    fault = PayloadError("has Spark metadata that holds more than the columns and their types")
     try:
         told = json.loads(note)
         plain = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() == note
@@ -179,7 +179,7 @@ def check_arrow(path: Path, table: pa.Table) -> None:
         if chunks and pa.types.is_dictionary(chunks[0].type):
             _check_dictionaries(chunks)
     if not any(_is_written(path, table, way) for way in _ways(path)):
-        raise PayloadError("has bytes that its rows do not account for, or was written by another library than pyarrow")
+        raise PayloadError("has bytes that do not belong to its rows, or was not written by pyarrow")
 
 
 def _check_dictionaries(chunks: list[Any]) -> None:

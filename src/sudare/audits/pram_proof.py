@@ -1,25 +1,25 @@
-"""Values that were drawn at random (PRAM): what is proven of such a release, and what rests on the mechanism.
+"""The proof for values drawn at random (PRAM): what follows from the release, and what from the mechanism.
 
-**Pk-anonymity** follows from the matrices. Let r be the product, over all attributes that are drawn, of the least
-ratio of the probabilities with which two truths show the same. Exchanging the records of two persons changes the
-likelihood by r² at least, and each of n - 1 others may be the partner: no record is anybody's with a probability of
-more than 1 / (1 + (n - 1) r²). Where some columns stay as they are, partners are only found in the same stratum.
+**Pk-anonymity** follows from the matrices. Let r be the product, over all attributes that are drawn, of the least ratio
+of the probabilities with which two truths show the same. Exchanging the records of two persons changes the likelihood
+by r² at least, and each of n - 1 others may be the partner: no record is anybody's with a probability of more than 1 /
+(1 + (n - 1) r²). If some columns are unchanged, partners are only in the same stratum.
 
 **P(alpha, gamma)** follows from a matrix and a prior (:mod:`sudare.audits.transitions`).
 
-A release does not show how it was drawn. What it does show is looked at:
+A release does not show how it was drawn. The audit tests what it does show:
 
 - every value is one of the domain;
 - no value is more or less frequent than the matrix allows, whatever the truth;
 - no two values of different attributes are together more or less often than their matrices allow, which draw apart:
-  columns that were left as they are show combinations that never occur;
-- where there is a prior: values are as frequent as prior and matrix lead to. A prior that is taken from a table is told
-  with three digits, so that each of its shares may be wrong by one part in a hundred.
+  unchanged columns show combinations that never occur;
+- where there is a prior: values are as frequent as prior and matrix lead to. A prior from a table is published with
+  three digits, so each of its shares may be wrong by one part in a hundred.
 
-All this is looked at in each stratum, and in all of them together: what every stratum leads to is added up, and so are
-the counts. In small strata chance hides much; a prior that is wrong in the same direction in many shows in the sum. The
-prior of a whole column, where all strata draw it alike, is compared in the sum alone. Where strata have priors of their
-own, that of the whole column has to be their mean, weighed by the records.
+All this is tested in each stratum, and in the sum of all strata. In small strata chance hides much, but a prior that is
+wrong in the same direction in many strata is visible in the sum. The prior of a whole column, if all strata use the
+same matrix, is compared only in the sum. Where strata have priors of their own, that of the whole column has to be
+their mean, weighed by the records.
 
 Counts are sums of independent draws whose variance V = n sum of pi(t) R[t, o] (1 - R[t, o]) is known. By Bernstein's
 inequality they are off by more than L / 3 + sqrt((L / 3)² + 2 L V) with a probability below 2 exp(-L). L is 18, so that
@@ -55,43 +55,42 @@ from sudare.policy import TOLERANCE, ColumnSpec, Policy
 PK, ALPHA_GAMMA = "pk-anonymity", "alpha-gamma"
 BATCH = FEW_ROWS
 CERTAINTY = 18.0
-"""How unlikely a count is that is not believed, at least: below 2 exp(-18). It is some six standard errors off."""
+"""A count is refused if its probability is below 2 exp(-18): it is some six standard errors off."""
 ALARMS = 1e-6
 """How many of all true releases are refused at most."""
 MOST_PAIRS, MOST_CELLS = 100, 10_000
 """Pairs of attributes that are compared, and combinations of values of each."""
 ROUNDED = 0.0102
-"""How far a share of a prior may be from the truth, in proportion, if all of them were told with three digits."""
+"""The largest relative error of a share of a prior that was published with three digits."""
 
-UNPROVEN = (
-    "is a promise of values that are drawn at random: it follows from how they were drawn, not from the rows alone."
-)
+UNPROVEN = "is a promise about values drawn at random: the proof needs the mechanism, not only the rows."
 IN_PK = (
-    "From the matrices of the certificate and the records of the file, each taken for another person's. That values "
-    "were drawn by these matrices rests on the method: what is far from them shows in a release, but a small "
-    "change of one cannot be found."
+    "Proven from the matrices of the certificate and the records of the file; each record counts as another person. "
+    "The method is responsible for drawing values by these matrices: the audit detects a large difference, but not a "
+    "small change of a matrix."
 )
 IN_BELIEFS = (
-    "From the matrix and the prior of the certificate, for this column on its own; values are as frequent in the file "
-    "as both lead to, within six standard errors. That they were drawn by this matrix rests on the method: a small "
-    "change of it cannot be found."
+    "Proven from the matrix and the prior of the certificate, for this column alone. The values of the file are as "
+    "frequent as both imply, within six standard errors. The method is responsible for drawing values by this matrix: "
+    "the audit does not detect a small change of it."
 )
 IN_WHOLE = (
-    "From the matrix and the prior of the certificate, which is that of the whole column: it is drawn alike in all "
-    "strata. Values are as frequent in the file, all strata together, as both lead to, within six standard errors. "
-    "That they were drawn by this matrix rests on the method: a small change of it cannot be found."
+    "Proven from the matrix and the prior of the certificate. The prior is that of the whole column, because all "
+    "strata use the same matrix. The values of the file, over all strata, are as frequent as both imply, within six "
+    "standard errors. The method is responsible for drawing values by this matrix: the audit does not detect a small "
+    "change of it."
 )
-NO_PRIOR = "The certificate tells no prior of this column, so that nothing can be proven."
+NO_PRIOR = "The certificate has no prior of this column, so nothing can be proven."
 NO_OWN_PRIOR = (
-    "In {:,} of {:,} strata the certificate tells no prior of this column: whoever knows somebody's stratum knows the "
-    "distribution there, and that of the whole column says nothing about it."
+    "In {:,} of {:,} strata the certificate has no prior of this column. Someone who knows a person's stratum knows "
+    "the distribution in it, and the prior of the whole column does not describe that distribution."
 )
 NEVER_SHOWN = (
-    "The prior of the certificate has values that the matrix never shows, so that it cannot be compared with the file."
+    "The prior of the certificate has values that the matrix never shows, so it cannot be compared with the file."
 )
 OTHER_PRIOR = "The prior of the certificate is not the one of the policy."
-NOT_THEIR_MEAN = "The prior of the {} is not what those of the strata, or of joint columns, add up to."
-DOUBTED = "The release is not what the certificate tells of it."
+NOT_THEIR_MEAN = "The prior of the {} is not the sum of the priors of the strata, or of the joint columns."
+DOUBTED = "The release does not agree with the certificate."
 
 
 @dataclass
@@ -108,7 +107,7 @@ class Drawn:
     problems: list[Problem] = field(default_factory=list)
 
     def groups(self) -> Iterator[tuple[int, list[Attribute]]]:
-        """Give the number of records of each stratum of the release, and what is drawn in it."""
+        """Yield the number of records of each stratum of the release, and what is drawn in it."""
         for group, size in self.sizes.items():
             yield size, self.mechanism.groups[group]
 
@@ -119,9 +118,9 @@ def only_of_drawn_values(classes: Classes, spec: Any) -> Guarantee:
 
 
 def look_at(connection: Any, release: Release, policy: Policy, told: Mapping[str, Any] | None) -> Drawn:
-    """Read a release, and compare it with what is told of the mechanism; raise if nothing is told of it."""
+    """Read a release, and compare it with the mechanism; raise if there is none."""
     if not isinstance(told, Mapping) or not told:
-        what = "cannot be proven without the certificate, which tells how values were drawn."
+        what = "cannot be proven without the certificate, which states how values were drawn."
         raise DataError(Problem(release.where, what, "keep the certificate beside the release."))
     mechanism = read_mechanism(told, policy)
     names = [*policy.quasi, *policy.sensitive]
@@ -133,7 +132,7 @@ def look_at(connection: Any, release: Release, policy: Policy, told: Mapping[str
         source = release.source(connection, names, again=True)
         [(rows,)] = connection.execute(f"SELECT count(*) FROM {source}").fetchall()
         if not rows:
-            raise DataError(Problem(release.where, "has no rows, so there is nothing to prove anything about."))
+            raise DataError(Problem(release.where, "has no rows, so there is nothing to prove."))
         found = Drawn(policy, mechanism, rows, {}, list(mechanism.problems))
         if not found.problems:
             reader = _Reader(connection, release, source, mechanism)
@@ -148,7 +147,7 @@ def look_at(connection: Any, release: Release, policy: Policy, told: Mapping[str
 
 
 def pk_anonymity(found: Drawn, policy: Policy, spec: Any) -> Guarantee:
-    """No record is anybody's with a probability of more than 1/k."""
+    """No record belongs to any given person with a probability of more than 1/k."""
     figures = [
         1 + (size - 1) * math.prod(least_ratio(attribute.matrix) for attribute in attributes) ** 2
         for size, attributes in ([] if found.problems else found.groups())
@@ -159,12 +158,12 @@ def pk_anonymity(found: Drawn, policy: Policy, spec: Any) -> Guarantee:
     if found.problems:
         note, holds = DOUBTED, False
     elif policy.release.order == "keep":
-        note, holds = "Records are in the order of the source, by which whoever knows it connects them.", False
+        note, holds = "Records are in the order of the source. Someone who knows this order can link them.", False
     return Guarantee(spec.model, spec.parameters(), spec.k, least, holds, short, note)
 
 
 def alpha_gamma(found: Drawn, spec: Any) -> Guarantee:
-    """On average, nobody's value is believed more than alpha, and no value less than gamma, of anybody."""
+    """On average, a true value is inferred with a probability of at most alpha, and any value with at least gamma."""
     required = {name: limit for name in ("alpha", "gamma") if (limit := getattr(spec, name, None)) is not None}
     if found.problems:
         return Guarantee(spec.model, spec.parameters(), required, None, False, 0, DOUBTED)
@@ -195,10 +194,10 @@ def alpha_gamma(found: Drawn, spec: Any) -> Guarantee:
 def _unfounded(
     found: Drawn, spec: Any, strata: int, limited: Sequence[tuple[int, Attribute]]
 ) -> tuple[str, int] | None:
-    """Tell why nothing follows from the priors of a column, and in how many strata; None if they are sound.
+    """Return why the priors of a column prove nothing, and in how many strata; None if they are valid.
 
-    What they say of each stratum was compared with the file before; here they are compared with one another. So the
-    prior of a whole column, or of the policy, is compared with the file wherever there is one.
+    Each stratum was compared with the file before; here priors are compared with each other. So the prior of a whole
+    column, or of the policy, is always compared with the file, if there is one.
     """
     own = [attribute for _, attribute in limited if attribute.own_prior]
     if len(own) < strata and not _shared(found, [attribute for _, attribute in limited]):
@@ -228,7 +227,7 @@ def _unfounded(
 
 
 def _shared(found: Drawn, attributes: Sequence[Attribute]) -> bool:
-    """Say whether the prior of all records is the one that counts: each stratum draws the same, in the same way."""
+    """Return whether the prior of all records counts: every stratum uses the same matrix."""
     first = attributes[0]
     return (
         len(attributes) == len(found.sizes)
@@ -284,13 +283,13 @@ class _Reader:
         self.mechanism = mechanism
 
     def outside(self, found: Drawn) -> None:
-        """Note values that are in no domain, and strata that nothing is told of."""
+        """Collect values outside the domain, and strata without a mechanism."""
         for name, domain in self.mechanism.domains.items():
             cells, counts = self._read([name], {name: domain})
             strange = [n for cell, n in zip(cells, counts, strict=True) if domain.place(cell[0]) is None]
             if strange:
                 what = (
-                    f"shows {len(strange):,} values, in {sum(strange):,} records, that the certificate does not know."
+                    f"shows {len(strange):,} values, in {sum(strange):,} records, that the certificate does not list."
                 )
                 found.problems.append(Problem(f"column '{name}'", what))
         if not found.problems and None in self.tally(()):
@@ -298,7 +297,7 @@ class _Reader:
             found.problems.append(Problem("mechanism.strata.cells", what))
 
     def tally(self, columns: Sequence[str]) -> dict[int | None, Counter[tuple[Any, ...]]]:
-        """Return how often the columns show what, in each stratum; None is that of which nothing is told."""
+        """Return the value counts of the columns in each stratum; None is the stratum without a mechanism."""
         strata = self.mechanism.strata
         names = [*strata, *columns]
         if not names:
@@ -317,7 +316,7 @@ class _Reader:
         kinds = [_plain(self.release.types[place]) for place in places]
         for name, kind in zip(names, kinds, strict=True):
             if is_list(kind):
-                raise DataError(Problem(f"column '{name}'", "holds lists, and not single values."))
+                raise DataError(Problem(f"column '{name}'", "holds lists, not single values."))
         # DuckDB takes durations for calendar intervals, which Arrow cannot compare
         cells = [f"epoch_us(c{p})" if pa.types.is_duration(k) else f"c{p}" for p, k in zip(places, kinds, strict=True)]
         chosen = ", ".join(f"{cell} AS v{number}" for number, cell in enumerate(cells))
@@ -335,7 +334,7 @@ def _plain(kind: Any) -> Any:
 
 
 def _cells(values: Any, kind: Any, numbers: bool) -> list[Any]:
-    """Return cells as numbers where the domain has them, else as the text that they have in the release."""
+    """Return cells as numbers if the domain has numbers, otherwise as their released text."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if numbers and (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
@@ -347,10 +346,10 @@ def _cells(values: Any, kind: Any, numbers: bool) -> list[Any]:
 # ---- what is shown, against what is told
 
 
-class _Shown(NamedTuple):
+class _ValueCount(NamedTuple):
     """How often a value is shown, and how often it may be: between two means, or at one; each with its variance.
 
-    ``rounded`` is how far the mean by the prior may be off, since the prior was told with few digits.
+    ``rounded`` is the largest error of the mean by the prior, which was published with few digits.
     """
 
     seen: float
@@ -362,9 +361,9 @@ class _Shown(NamedTuple):
     variance: float
     rounded: float
 
-    def plus(self, other: _Shown) -> _Shown:
+    def plus(self, other: _ValueCount) -> _ValueCount:
         """Add what another stratum shows, which was drawn independently."""
-        return _Shown._make(map(add, self, other))
+        return _ValueCount._make(map(add, self, other))
 
 
 def _compare(reader: _Reader, found: Drawn) -> None:
@@ -374,7 +373,7 @@ def _compare(reader: _Reader, found: Drawn) -> None:
     for names in sorted(columns):
         off: Counter[str] = Counter()
         attributes: list[Attribute] = []
-        together: dict[int, _Shown] = {}
+        together: dict[int, _ValueCount] = {}
         for group, shown in reader.tally(names).items():
             attribute = next((one for one in found.mechanism.groups[group or 0] if one.columns == names), None)
             if attribute is None:
@@ -437,10 +436,10 @@ def _odd_cells(one: Attribute, other: Attribute, shown: Counter[tuple[Any, ...]]
 
 
 def _lead_to_the_sum(found: Drawn, attributes: Sequence[Attribute]) -> bool:
-    """Say whether the priors of strata lead to what all of them show together.
+    """Return whether the priors imply the counts over all strata.
 
-    Those of their own do. That of the whole column leads to nothing in one stratum, and to the sum only where all of
-    them draw alike.
+    Priors of strata do. That of the whole column implies nothing in one stratum, and the sum only if all strata use the
+    same matrix.
     """
     if any(attribute.prior is None for attribute in attributes):
         return False
@@ -451,7 +450,7 @@ def _lead_to_the_sum(found: Drawn, attributes: Sequence[Attribute]) -> bool:
     )
 
 
-def _led_to(attribute: Attribute, counts: Sequence[int]) -> list[_Shown]:
+def _led_to(attribute: Attribute, counts: Sequence[int]) -> list[_ValueCount]:
     """Return what matrix and prior lead to in a stratum with these counts."""
     rows, spans, nothing = sum(counts), attribute.matrix.spans(), [0.0] * len(counts)
     means, variances, rounded = nothing, nothing, nothing
@@ -459,7 +458,7 @@ def _led_to(attribute: Attribute, counts: Sequence[int]) -> list[_Shown]:
         means, variances = attribute.matrix.shown(attribute.prior), attribute.matrix.variances(attribute.prior)
         rounded = [ROUNDED * (mean - low) for mean, (low, _) in zip(means, spans, strict=True)]
     return [
-        _Shown(
+        _ValueCount(
             seen,
             rows * low,
             rows * low * (1 - low),
@@ -473,8 +472,8 @@ def _led_to(attribute: Attribute, counts: Sequence[int]) -> list[_Shown]:
     ]
 
 
-def _unlikely(shown: Sequence[_Shown], by_prior: bool, certainty: float) -> Iterator[str]:
-    """Tell, for each value that is shown more or less often than is believable, why it is not."""
+def _unlikely(shown: Sequence[_ValueCount], by_prior: bool, certainty: float) -> Iterator[str]:
+    """Return, for each value with an implausible count, the reason."""
     for one in shown:
         if one.seen and not one.high:
             yield "that the matrix of the certificate never shows"

@@ -1,4 +1,4 @@
-"""How the columns of a release come to DuckDB, each under its position, and what shows that they were read right.
+"""The columns of a release in DuckDB, each named by its position, and checks that they were read correctly.
 
 Column names of the data never reach SQL: a column is known there by its position, as ``c0``, ``c1``, ..., so
 no name can collide, be quoted wrongly or be folded into another by case.
@@ -45,9 +45,9 @@ _SAME_TYPES = {
 
 
 class Alone(NamedTuple):
-    """Groups by some columns: how many ``different`` ones there are, and how many ``records`` are in those that count.
+    """Groups by some columns: the number of ``different`` groups, and of ``records`` in those that count.
 
-    Which ones count is said where they are asked for: those of one record, or those with one value of another column.
+    The caller decides which count: groups of one record, or with one value of another column.
     """
 
     different: int
@@ -55,17 +55,15 @@ class Alone(NamedTuple):
 
 
 Single = Callable[[Sequence[Sequence[str]], str | None, Sequence[str]], list[Alone]]
-"""Counts, for each of some sets of columns, the groups that they make, and the records that are alone in one.
-
-Told another column, a group counts if all of its records have one value there. Told columns as well within which that
-is to be, it counts if it is so in every part of the group that agrees in them.
+"""Counts, for each of some sets of columns, their groups, and the records alone in one. With another column ``of``, a
+group counts if all of its records have one value there. With columns ``within``, it counts if this is so in every part
+of the group that agrees in them.
 """
 
 Rare = Callable[[str, int, str | None, Sequence[str]], int]
-"""Counts the values of a column that fewer records show than a number says; a missing cell is no value.
-
-Told another column, values are counted that go with fewer different cells of it; told columns as well within which
-cells of it mean something, with fewer that differ in it or in one of them.
+"""Counts the values of a column that fewer records show than a number; a missing cell is not a value. With another
+column ``of``, a value counts if it occurs with fewer different cells of that column; with columns ``within``, with
+fewer cells that differ in it or in one of them.
 """
 
 
@@ -73,8 +71,8 @@ cells of it mean something, with fewer that differ in it or in one of them.
 class Elsewhere:
     """A release that is kept where it can be counted but not read as a file, such as a table of a database.
 
-    ``count`` is told names of columns, and returns what occurs in them, each combination in one row, with how many rows
-    of the release it stands for in a last column. The counting is the keeper's; what follows from it is proven here.
+    ``count`` gets names of columns, and returns each combination of their values in one row, with its number of rows of
+    the release in a last column. The engine counts; the audit proves from these counts.
     """
 
     where: str
@@ -82,20 +80,20 @@ class Elsewhere:
     types: tuple[Any, ...]
     count: Callable[[Sequence[str]], Any]
     digest: Callable[[], str] | None = None
-    """Returns the digest of the columns that promises are about, where the keeper has added it up already."""
+    """Returns the digest of the columns that promises are about, if the engine has computed it."""
     single: Single | None = None
-    """Counts what is unique, where that can be asked for."""
+    """Counts unique records, if the engine can."""
     rare: Rare | None = None
-    """Counts rare values, where that can be asked for."""
+    """Counts rare values, if the engine can."""
 
 
-NO_ROOM = "needs more memory, or more room for temporary files, than the audit has."
-"""What is said where DuckDB runs out of either."""
+NO_ROOM = "needs more memory, or more space for temporary files, than the audit has."
+"""The message if DuckDB runs out of either."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """A release that has been opened: its columns, their types, and a way to hand some of them to DuckDB."""
+    """An opened release: its columns, their types, and their tables in DuckDB."""
 
     where: str
     names: tuple[str, ...]
@@ -129,10 +127,10 @@ class Release:
     def source(
         self, connection: Any, names: Iterable[str], *, again: bool, beside: Mapping[str, str] | None = None
     ) -> str:
-        """Return what to select the named columns from; each is called ``c`` and its position.
+        """Return the SQL source of the named columns; each is called ``c`` and its position.
 
-        With ``again`` it can be read more than once. Where the release is ``slow`` to read, it also has the columns
-        ``beside``, made of any others by SQL.
+        With ``again`` it can be read more than once. If the release is ``slow`` to read, it also has the columns
+        ``beside``, computed by SQL.
         """
         positions = sorted({self.names.index(name) for name in names})
         if self.count is not None:
@@ -157,7 +155,7 @@ class Release:
         return source
 
     def _counted_source(self, connection: Any, positions: Sequence[int]) -> str:
-        """Return rows made of counts again, as many as were counted."""
+        """Return rows from counts, as many as were counted."""
         columns = [f"c{position}" for position in positions]
         name = self._counted(connection, positions)
         return f"(SELECT {', '.join(columns)} FROM (SELECT *, unnest(range(counted_rows)) FROM {name}))"
@@ -171,16 +169,16 @@ class Release:
         return name
 
     def ways(self, connection: Any, names: Iterable[str], source: str) -> tuple[str, str]:
-        """Return what to count the rows of ``source`` from by the named columns, and how they are counted.
+        """Return the SQL source and the count expression for the rows of ``source`` by the named columns.
 
-        Where they were counted elsewhere, these counts are added up, and no rows are made of them.
+        Counts by an engine are added up directly, without making rows.
         """
         if self.count is None:
             return source, "count(*)"
         return self._counted(connection, sorted({self.names.index(name) for name in names})), "sum(counted_rows)"
 
     def _digest_of_counts(self) -> str:
-        """Return a digest of the columns that promises are about, whatever the order of the rows.
+        """Return a digest of the columns that promises are about, for any order of the rows.
 
         The rows of a table have no order, so their digests are added up, each as often as it was counted.
         """
@@ -191,7 +189,7 @@ class Release:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Turn whatever a reader raises within into a DataError that quotes nothing of the data."""
+        """Turn every error of a reader into a DataError that quotes nothing of the data."""
         with readable(self.where):
             try:
                 yield
@@ -214,10 +212,10 @@ class Release:
                 raise DataError(Problem(self.where, "changed while it was read.", "audit it again."))
         if counted not in (rows, None):
             hint = "check its quotes and line ends." if self.delimiter is not None else ""
-            raise DataError(Problem(self.where, "is ambiguous: two readers find different rows in it.", hint))
+            raise DataError(Problem(self.where, "is ambiguous: two programs read different rows from it.", hint))
 
     def close(self) -> None:
-        """Stop whatever still reads the file."""
+        """Stop all readers of the file."""
         if self.look is not None:
             self.look.close()
 
@@ -309,7 +307,7 @@ def digest_of(names: Sequence[str], sums: Sums) -> str:
 
 @contextmanager
 def readable(where: str) -> Iterator[None]:
-    """Turn whatever a reader raises into a DataError that quotes nothing of the data."""
+    """Turn an error of a reader into a DataError that quotes nothing of the data."""
     try:
         yield
     except FileNotFoundError:
@@ -321,28 +319,28 @@ def readable(where: str) -> Iterator[None]:
     except PayloadError as error:
         raise DataError(Problem(where, f"{error}.", payload.HINT)) from None
     except duckdb.OutOfMemoryException:
-        raise DataError(Problem(where, NO_ROOM, "give it more.")) from None
+        raise DataError(Problem(where, NO_ROOM, "give it more memory or disk space.")) from None
     except duckdb.Error as error:
         raise DataError(Problem(where, _csv_fault(str(error)))) from None
     except pa.ArrowException:
         raise DataError(
-            Problem(where, "cannot be read: the file is damaged or not of the format it is named after.")
+            Problem(where, "cannot be read: the file is damaged, or its format does not match its name.")
         ) from None
     except OSError as error:
         raise DataError(Problem(where, f"cannot be read: {error.strerror or 'the file is damaged'}.")) from None
 
 
 def _csv_fault(message: str) -> str:
-    """Say what was wrong with a file in our own words; of DuckDB's only the line number is kept."""
+    """Describe the problem of a file in our own words, with only the line number of DuckDB's message."""
     line = re.search(r"CSV Error on Line: (\d+)", message)
     place = f" in line {line.group(1)}" if line else ""
     if "Expected Number of Columns" in message:
-        return f"the number of fields{place} is not that of the header."
+        return f"the number of fields{place} differs from the header."
     if "unterminated quote" in message:
-        return f"a quote{place} is not closed, or is followed by more text."
+        return f"a quotation mark{place} is not closed, or is followed by more text."
     if "Unsupported Internal Arrow Type" in message:
         return "has a column of a type that cannot be audited."
-    return f"cannot be read{place}: the file is damaged or not of the format it is named after."
+    return f"cannot be read{place}: the file is damaged, or its format does not match its name."
 
 
 def _literal(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The end of every audit: what was found is compared with the certificate, and becomes a report."""
+"""The end of every audit: findings are compared with the certificate and become a report."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import time
 from collections.abc import Sequence
 
 from sudare.audits.audit_report import AuditReport
-from sudare.audits.auditor_input import Told
+from sudare.audits.auditor_input import AuditorInput
 from sudare.audits.certificate_checks import Found, compare
 from sudare.core.errors import Problem
 from sudare.policy import Policy
 
 OTHER_POLICY = (
-    "The release was made under another policy than the one it is audited against: what the certificate says of its "
-    "guarantees is not compared."
+    "The release was made under another policy than this one, so the audit does not compare the guarantees in its "
+    "certificate."
 )
 
 
 def conclude(
     policy: Policy,
-    told: Told,
+    told: AuditorInput,
     found: Found,
     *,
     classes: int | None,

@@ -1,7 +1,7 @@
-"""Hierarchies that follow from a rule: at which level a label stands, and how high that is.
+"""Hierarchies that follow from a rule: the level of a label, and its height.
 
-Which leaves such a hierarchy has is a fact about the source: bands, prefixes and dates are made of its values. So how
-many leaves a node covers cannot be told from a release; how high it stands can.
+The leaves of such a hierarchy are values of the source: bands, prefixes and dates are made from them. So a release does
+not show how many leaves a node covers, but it does show its height.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def is_written(spec: HierarchySpec) -> bool:
 
 
 def level_of(spec: HierarchySpec, label: str) -> str:
-    """Return the level of a label where a rule makes it; a label of a hierarchy that is written down stays as it is."""
+    """Return the level of a label if a rule makes it; labels of an explicit hierarchy stay unchanged."""
     if is_written(spec) or label == ROOT:
         return label
     if spec.prefix is not None:

@@ -1,4 +1,4 @@
-"""The audit itself: open the release, number its classes, prove one promise after the other."""
+"""The run of an audit: open the release, find its classes, prove each promise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from sudare.audits.audit_report import AuditReport, Guarantee
-from sudare.audits.auditor_input import Told
+from sudare.audits.auditor_input import AuditorInput
 from sudare.audits.certificate_checks import Found
 from sudare.audits.class_tables import build_classes
 from sudare.audits.definitions import subjects_apart
@@ -25,7 +25,7 @@ from sudare.audits.hidden_values import (
     groups_of_l,
     second_table,
     sets_of_l,
-    told_in_groups,
+    values_in_groups,
 )
 from sudare.audits.opened_release import open_file, open_release
 from sudare.audits.pram_proof import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, pk_anonymity
@@ -37,7 +37,7 @@ from sudare.core.errors import AuditFailedError, DataError, Problem
 from sudare.policy import LDiversitySpec, Policy, UniquenessSpec
 
 _TRUSTING = "statistics_propagation,compressed_materialization,join_filter_pushdown"
-"""What of DuckDB rests on the statistics in a file, which are claims of whoever wrote it: nothing here may."""
+"""Optimizers of DuckDB that trust the statistics in a file, which its writer may have forged; they are off."""
 
 
 def audit_release(
@@ -47,7 +47,7 @@ def audit_release(
     certificate: Mapping[str, Any] | None = None,
     method: str | None = None,
     other_policy: bool = False,
-    told: Told | None = None,
+    told: AuditorInput | None = None,
     mechanism: Mapping[str, Any] | None = None,
     scratch: Path | None = None,
     memory: int | None = None,
@@ -55,19 +55,18 @@ def audit_release(
 ) -> AuditReport:
     """Prove every promise of a policy on a release, from the release alone.
 
-    ``release`` is the path of a CSV, Parquet or Arrow file, or an Arrow table. With a ``certificate`` the file
-    must also be the one it speaks of, and every figure the one that is found. ``method`` is what made it, if that is
-    not what the policy names; where it hides or draws values, that has to be proven otherwise. With ``other_policy`` it
-    may have been made under another policy. ``told`` is all of these in one. ``mechanism`` is how values were drawn,
-    where there is no certificate yet to tell it. The report says what holds and what does not; only a release that
-    cannot be read raises, as :class:`~sudare.core.errors.DataError`. What does not fit into memory, or into
-    ``memory`` bytes of it, goes to the folder ``scratch``, or to a temporary one. ``progress`` is told each step in
-    words.
+    ``release`` is the path of a CSV, Parquet or Arrow file, or an Arrow table. With a ``certificate`` the file must
+    also be its file, and every figure must agree. ``method`` made the release, if that is not the policy's; methods
+    that hide or draw values need another proof. With ``other_policy`` it may have been made under another policy.
+    ``told`` is all of these in one. ``mechanism`` is that of random draws, if there is no certificate yet. The report
+    says what holds and what does not; only a release that cannot be read raises, as
+    :class:`~sudare.core.errors.DataError`. What does not fit into memory, or into ``memory`` bytes of it, goes to the
+    folder ``scratch``, or to a temporary one. ``progress`` is told each step in words.
     """
-    told = (told or Told(certificate, method, other_policy)).about(policy)
+    told = (told or AuditorInput(certificate, method, other_policy)).about(policy)
     room = _Room(scratch, memory, progress or (lambda _: None), time.perf_counter())
     room.say("reading the release")
-    with in_its_own_way(told, policy):
+    with naming_other_method(told, policy):
         maker = told.maker(policy)
         policy, limits = parted(policy)
         if maker in (SETS, APART):
@@ -79,7 +78,7 @@ def audit_release(
 
 @dataclass(frozen=True)
 class _Room:
-    """Where an audit works, whom it tells, and when it began."""
+    """The context of an audit: its database, its listener, and its start."""
 
     scratch: Path | None
     memory: int | None
@@ -88,8 +87,8 @@ class _Room:
 
 
 @contextmanager
-def in_its_own_way(told: Told, policy: Policy) -> Iterator[None]:
-    """Say more where a release cannot be proven, and its certificate names another method than it is proven by."""
+def naming_other_method(told: AuditorInput, policy: Policy) -> Iterator[None]:
+    """Add a problem to a failed proof if the certificate names another method."""
     try:
         yield
     except DataError as error:
@@ -100,9 +99,9 @@ def in_its_own_way(told: Told, policy: Policy) -> Iterator[None]:
 
 
 def _classes(
-    release: str | Path | Any, policy: Policy, limits: Sequence[UniquenessSpec], told: Told, room: _Room
+    release: str | Path | Any, policy: Policy, limits: Sequence[UniquenessSpec], told: AuditorInput, room: _Room
 ) -> AuditReport:
-    """Prove a release whose records are alike in classes."""
+    """Prove a release with classes of equal records."""
     guarantees = []
     with (
         closing(open_release(release, policy)) as opened,
@@ -129,13 +128,13 @@ def _hidden(
     release: str | Path | Any,
     policy: Policy,
     limits: Sequence[UniquenessSpec],
-    told: Told,
+    told: AuditorInput,
     mechanism: Mapping[str, Any] | None,
     room: _Room,
 ) -> AuditReport:
-    """Prove a release that leaves quasi-identifiers as they are and hides sensitive values."""
+    """Prove a release that keeps quasi-identifiers unchanged and hides sensitive values."""
     maker = told.maker(policy)
-    asked = asked_of_sets(policy, maker)
+    asked = set_requirements(policy, maker)
     shown = policy
     if maker == APART:
         left = {name: spec for name, spec in policy.columns.items() if spec.role != "sensitive"}
@@ -150,17 +149,17 @@ def _hidden(
         if maker == APART:
             if opened.path is None:
                 raise DataError(
-                    Problem("release", "has a second table, which is found beside a file.", "audit the file.")
+                    Problem("release", "has a second table, which is a file beside the release.", "audit the file.")
                 )
             second = open_files.enter_context(closing(open_file(second_table(opened.path), policy)))
         rows = count_rows(connection, opened)
         if not rows:
-            raise DataError(Problem(opened.where, "has no rows, so there is nothing to prove anything about."))
+            raise DataError(Problem(opened.where, "has no rows, so there is nothing to prove."))
         for spec in asked:
             room.say(f"proving {spec.model}")
             if second is not None:
                 guarantees.append(groups_of_l(connection, opened, second, policy, spec))
-                groups, seen[spec.column] = told_in_groups(connection, second, spec.column)
+                groups, seen[spec.column] = values_in_groups(connection, second, spec.column)
                 continue
             guarantee, seen[spec.column], doubts = sets_of_l(connection, opened, policy, spec, drawn)
             guarantees.append(guarantee)
@@ -177,15 +176,15 @@ def _hidden(
     return conclude(policy, told, found, classes=None, problems=problems, started=room.started)
 
 
-def asked_of_sets(policy: Policy, maker: str) -> list[LDiversitySpec]:
+def set_requirements(policy: Policy, maker: str) -> list[LDiversitySpec]:
     """Return what is promised of hidden values; raise if that is not all that the policy asks for."""
     asked = [spec for spec in policy.require if isinstance(spec, LDiversitySpec) and spec.variant == "distinct"]
     if len(asked) < len(policy.require):
-        what = f"{maker} proves l-diversity (variant: distinct) and nothing else: quasi-identifiers stay as they are."
+        what = f"{maker} proves only l-diversity (variant: distinct), because quasi-identifiers stay unchanged."
         raise DataError(Problem("require", what, "use another method for other promises."))
     unheld = [name for name in policy.sensitive if name not in {spec.column for spec in asked}]
     if unheld:
-        raise DataError(Problem("require", f"nothing is promised about column '{unheld[0]}', which is sensitive."))
+        raise DataError(Problem("require", f"no promise is about column '{unheld[0]}', which is sensitive."))
     return asked
 
 
@@ -193,14 +192,14 @@ def _randomized(
     release: str | Path | Any,
     policy: Policy,
     limits: Sequence[UniquenessSpec],
-    told: Told,
+    told: AuditorInput,
     mechanism: Mapping[str, Any] | None,
     room: _Room,
 ) -> AuditReport:
     """Prove a release whose quasi-identifiers and sensitive values were drawn at random."""
     others = [spec.model for spec in policy.require if spec.model not in (PK, ALPHA_GAMMA)]
     if others:
-        what = f"{METHOD} proves {PK} and {ALPHA_GAMMA} and nothing else; got {others[0]}."
+        what = f"{METHOD} proves only {PK} and {ALPHA_GAMMA}; got {others[0]}."
         raise DataError(Problem("require", what, "use another method for other promises."))
     with (
         closing(open_release(release, policy)) as opened,
@@ -247,7 +246,7 @@ def no_values_in_errors(where: str) -> Iterator[None]:
     try:
         yield
     except duckdb.OutOfMemoryException:
-        raise DataError(Problem(where, NO_ROOM, "give it more.")) from None
+        raise DataError(Problem(where, NO_ROOM, "give it more memory or disk space.")) from None
     except duckdb.Error as error:
         raise DataError(Problem(where, f"could not be audited ({type(error).__name__}).")) from None
 
@@ -279,6 +278,6 @@ def columns_kept_back(release: Release, policy: Policy, besides: tuple[str, ...]
             achieved=len(unnamed),
             holds=not unnamed,
             offending_classes=len(unnamed),
-            note="The policy does not name them, so it says nothing about what they tell." if unnamed else "",
+            note="The policy does not name them, so it does not protect what they reveal." if unnamed else "",
         ),
     ]

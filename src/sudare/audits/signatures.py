@@ -1,6 +1,6 @@
-"""Whether a certificate is signed, and by whom: written anew for the audit, from RFC 8032 and docs/release.md.
+"""Verification of signatures, written separately for the audit from RFC 8032 and docs/release.md.
 
-The signature is of the text ``sudare certificate``, a line end, and the certificate as JSON with sorted keys, without
+The signature covers the text ``sudare certificate``, a line end, and the certificate as JSON with sorted keys, without
 blanks, in ASCII, in which the block ``signature`` lacks its ``value``.
 """
 
@@ -74,7 +74,7 @@ def load_public(path: str | Path) -> PublicKey:
         raise ParameterError(Problem(where, f"cannot be read: {error.strerror}.")) from None
     text = raw.decode("utf-8", "replace") if len(raw) <= LARGEST else ""
     if "PRIVATE KEY" in text:
-        raise ParameterError(Problem(where, "is a private key.", "audit with the public one, which ends in .pub."))
+        raise ParameterError(Problem(where, "is a private key.", "audit with the public key, whose name ends in .pub."))
     body = re.search(r"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----\n?", text, re.DOTALL)
     owner = re.match(r"Key of: ([^\n]{1,200})\n", text)
     try:
@@ -82,27 +82,29 @@ def load_public(path: str | Path) -> PublicKey:
     except Exception:  # the library has many
         key = None
     if not isinstance(key, ed25519.Ed25519PublicKey):
-        raise ParameterError(Problem(where, "is not a public key of Ed25519.", "it ends in .pub, and is PEM."))
+        raise ParameterError(
+            Problem(where, "is not an Ed25519 public key.", "a public key is a PEM file whose name ends in .pub.")
+        )
     return PublicKey(owner.group(1) if owner and owner.group(1).isprintable() else Path(path).name, key)
 
 
 def look_at(paper: Mapping[str, Any] | None, keys: Sequence[PublicKey]) -> tuple[Signature | None, list[Problem]]:
     """Return who signed a certificate, and what is wrong with that; with ``keys`` one of them has to have."""
-    where, hint = "certificate.signature", "ask whoever made the release for a signed certificate."
+    where, hint = "certificate.signature", "ask the maker of the release for a signed certificate."
     if paper is None or "signature" not in paper:
         if not keys:
             return None, []
-        what = "there is no certificate" if paper is None else "is not there: the certificate is not signed"
+        what = "there is no certificate" if paper is None else "is missing: the certificate is not signed"
         return None, [Problem(where, f"{what}.", hint)]
     block = paper["signature"]
     if not _is_block(block):
-        return None, [Problem(where, "does not have its form.")]
+        return None, [Problem(where, "does not have the expected form.")]
     signature = Signature(block["who"], block["time"], block["key"])
     if not keys:
         return signature, []
     trusted = [key for key in keys if key.fingerprint == block["key"]]
     if not trusted:
-        return signature, [Problem(where, "is not by any of the keys that were asked for.")]
+        return signature, [Problem(where, "was not made with any of the given keys.")]
     for key in trusted:
         if _is_by(key, paper, block):
             return Signature(block["who"], block["time"], block["key"], key.who), []

@@ -1,18 +1,17 @@
-"""Cells of text files that spreadsheets would run as formulas: an apostrophe before them says that they are text.
+"""Cells of text files that spreadsheets would run as formulas: an apostrophe marks them as text.
 
-What a cell is goes by the policy. Under ``formulas: escape`` a cell that begins with a sign of formulas has an
-apostrophe before it, which is taken off here: models and certificates speak of values. Negative numbers have none.
-Under ``keep`` only texts that began with an apostrophe themselves have one more. A file of somebody else may have cells
-that are not written so. These are marked by a character that no canonical text holds, so that no two cells that differ
-in the file become one here: other readers take nothing off.
+The policy decides how a cell is read. Under ``formulas: escape`` a cell that begins with a sign of formulas has an
+apostrophe before it. It is removed here, because models and certificates are about values. Negative numbers have none.
+Under ``keep`` only texts that began with an apostrophe have one more. A file by another tool may break these rules.
+Such cells are marked by a character that no canonical text holds, so cells that differ in the file stay different:
+other readers remove nothing.
 """
 
 from __future__ import annotations
 
 _SIGNS = "=+@\t\r\n＝＋－＠-"
 _PLAIN = ("({0} >= '.' AND {0} < '=')", "({0} >= 'A' AND {0} < '＋')")
-"""Cells that begin with no such sign, nor with an apostrophe: nearly all, and quicker told from the rest by the order
-of bytes."""
+"""Cells that begin with no such sign, nor with an apostrophe: nearly all. The order of bytes finds them faster."""
 _NUMBER = r"-([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
 
 

@@ -1,7 +1,7 @@
 """A reader of Thrift's compact protocol, in which Parquet writes its footer and the headers of its pages.
 
-It reads any struct as a mapping of field numbers to values, so that nothing in it goes unseen: libraries skip fields
-that they do not know. Texts come as bytes. A struct that has a field twice is refused: readers keep only one of them.
+It reads any struct as a mapping of field numbers to values, so no field is skipped: libraries skip fields that they do
+not know. Texts are bytes. A struct with a field twice is refused, because readers keep only one of them.
 """
 
 from __future__ import annotations

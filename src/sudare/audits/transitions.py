@@ -1,4 +1,4 @@
-"""Matrices by which values are drawn: how much they tell apart, and what somebody who knows them can believe.
+"""Matrices of random draws: how well they distinguish values, and what someone who knows them can infer.
 
 ``R[t, o]`` is the probability with which the truth t is shown as o. With a prior pi, what is shown has the distribution
 q(o) = sum of pi(t) R[t, o], and whoever sees o believes s with pi(s) R[s, o] / q(o). On average over what somebody with
@@ -37,7 +37,7 @@ MANY = 1 << 21
 
 @dataclass(frozen=True)
 class Even:
-    """A matrix in which all truths but o itself show o alike: ``rest[o]``, and o itself ``more[o]`` above that."""
+    """A matrix in which all values except o show o equally often: ``rest[o]``, and o itself ``more[o]`` above that."""
 
     rest: Shares
     more: Shares
@@ -184,24 +184,24 @@ def least_ratio(matrix: Matrix) -> float:
 def read_matrix(told: Any, size: int) -> Matrix | str:
     """Return a matrix of a certificate, for so many values, or what is wrong with it."""
     if not isinstance(told, dict) or len(told) != 1 or next(iter(told)) not in ("p", "rows"):
-        return "is neither {p} nor {rows}"
+        return "has neither {p} nor {rows}"
     if "p" in told:
         p = told["p"]
         if not _is_number(p) or not 0 <= p <= 1:
-            return "has a p that is no number from 0 to 1"
+            return "has a p that is not a number from 0 to 1"
         return Even([(1 - p) / size] * size, [float(p)] * size)
     return read_rows(told["rows"], size)
 
 
 def read_rows(rows: Any, size: int) -> Matrix | str:
-    """Return a matrix that is told by its rows, or what is wrong with it; rows are known by their numbers, from 0."""
+    """Return a matrix from its rows, or its problem; rows are numbered from 0."""
     if not isinstance(rows, list) or len(rows) != size:
         return f"does not have a row for each of the {size:,} values"
     for number, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != size or not _are_numbers(row):
-            return f"has other than {size:,} numbers in row {number}"
+            return f"does not have {size:,} numbers in row {number}"
         if not _adds_up(row):
-            return f"has a row that is no distribution: row {number}"
+            return f"has a row that is not a distribution: row {number}"
     return _as_even(rows) or Full(rows)
 
 
@@ -222,7 +222,7 @@ def read_prior(told: Any, size: int, *, zeros: bool = False) -> list[float] | st
     if not isinstance(told, list) or len(told) != size or not _are_numbers(told):
         return f"is not a share for each of the {size:,} values"
     if not _adds_up(told) or (not zeros and min(told) == 0):
-        return "is not of shares above 0 that add up to 1"
+        return "does not consist of shares above 0 that add up to 1"
     return [float(share) for share in told]
 
 
@@ -237,7 +237,7 @@ def _is_number(value: object) -> bool:
 
 
 def _are_numbers(values: Sequence[object]) -> bool:
-    """Say the same of many values, of which there may be a million: mostly one look at their types is enough."""
+    """Return the same for many values, fast for a million: mostly their types are enough."""
     return (set(map(type, values)) == {float} and all(map(math.isfinite, values))) or all(map(_is_number, values))  # type: ignore[arg-type]
 
 

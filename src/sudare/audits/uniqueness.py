@@ -1,18 +1,18 @@
-"""How many records of a release are unique in what it shows, also in columns that no promise is about.
+"""Unique records of a release, also by columns that no promise is about.
 
-A record is *unique* by some columns if no other record shows the same in all of them: whoever knows these of the person
-finds the record. Cells are compared as they are released; a missing cell equals a missing cell, a set the same set in
-any order. Where people are counted, a record is unique if all records that show the same may be one person's: numbers
-of people that mean something within a class only are compared there.
+A record is *unique* by some columns if no other record shows the same in all of them: someone who knows these values of
+the person finds the record. Cells are compared as they are released; a missing cell equals a missing cell, a set the
+same set in any order. If people are counted, a record is unique if all records that show the same may belong to one
+person. Numbers of people that are valid only within a class are compared within it.
 
 What a policy limits (``model: uniqueness``) is counted by the cells themselves. Figures of warnings are counted by
 digests of the cells, of 64 bits each, and combinations of few columns, in a large release, by a part of them that is
-drawn by their digests. Two records that differ may have one digest, and then look less unique than they are: with n
-records that is to be expected of n² / 2⁶⁵ pairs, of which there is hardly one (0.0003) among 100 million records, and a
-share that is told in three digits does not change by it. Where the release is kept elsewhere, its keeper counts.
+drawn by their digests. Two different records may have the same digest, and then seem less unique than they are. Among n
+records n² / 2⁶⁵ such pairs are expected: 0.0003 pairs in 100 million records, which does not change a share of three
+digits. If the release is stored elsewhere, its engine counts.
 
-A file of text takes longer to read than to count. So it is read once, for the classes and for what is counted here:
-:func:`read_along` says what has to be taken of it.
+Reading a text file takes longer than counting. So it is read once, for the classes and for the counts here:
+:func:`read_along` says which columns are needed.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from sudare.core.errors import DataError, Problem
 from sudare.policy import TOLERANCE, KAnonymitySpec, Policy, UniquenessSpec
 
 UNTOUCHED = ("dummies", "anatomy")
-"""Methods that leave quasi-identifiers as they are."""
+"""Methods that keep quasi-identifiers unchanged."""
 DRAWN = "pram"
-"""The method that draws quasi-identifiers: one that shows something may not have it, and is not found by it."""
+"""The method that draws quasi-identifiers: a person may not have the shown value, and is not found by it."""
 LOOKED_AT = 4
-"""Of so many columns, those with most different values, all combinations of two and three are looked at."""
+"""The number of columns, those with most different values, whose combinations of two and three are counted."""
 ENOUGH = 1 << 17
-"""Of a release with more records, about so many are counted for each combination of few columns."""
+"""The records that are counted, about, for each combination of few columns of a larger release."""
 COUNTED = 20_000_000
-"""As many records are counted for combinations of few columns, at the most, where the release is kept elsewhere."""
+"""The most records that are counted for combinations of few columns by an engine."""
 FEW = 0.001
-"""A column that singles out a smaller share is not warned of, nor can one with fewer different values."""
+"""The smallest share of singled-out records, and of different values, for a warning about a column."""
 ONE_BY_ONE = 3
-"""As many combinations are counted there at the most where people are."""
+"""The most combinations that an engine counts if people are counted."""
 LEFT_OUT = 40
-"""So many columns are left out in turn to find which one to begin with, where a limit is not kept."""
+"""The number of columns that are removed in turn, to suggest one if a limit is broken."""
 
 
 SHOWN = ("quasi", "insensitive", "sensitive")
-"""The roles of columns that show something of a person."""
+"""The roles of released columns."""
 
 
 @dataclass
@@ -79,10 +79,10 @@ class _Counts(Protocol):
         """Return the same for as many sets as are worth it; large numbers may be estimated."""
 
     def expect(self, names: Sequence[str]) -> None:
-        """Hear of which quasi-identifiers combinations with others will be asked for."""
+        """Record the quasi-identifiers whose combinations with others will be counted."""
 
     def rare(self, name: str, least: int, of: str | None, within: Sequence[str]) -> int:
-        """Return how many values of a column fewer than ``least`` records hold, or cells ``of``, told ``within``."""
+        """Return how many values of a column fewer than ``least`` records hold, or cells ``of``, ``within`` others."""
 
 
 def parted(policy: Policy) -> tuple[Policy, list[UniquenessSpec]]:
@@ -96,13 +96,13 @@ def parted(policy: Policy) -> tuple[Policy, list[UniquenessSpec]]:
 
 def of_the_release(classes: Any, spec: UniquenessSpec) -> Guarantee:
     """Refuse to prove a limit of uniqueness on classes: it may be about other columns, see :func:`look`."""
-    raise DataError(Problem(spec.model, "is counted on the whole release, and not on its classes."))
+    raise DataError(Problem(spec.model, "is counted on the whole release, not on its classes."))
 
 
 def read_along(release: Release, policy: Policy, maker: str) -> dict[str, str]:
-    """Return columns to be made of a release while its classes are read, as SQL, where it is slow to read.
+    """Return SQL columns to compute while the classes of a slow release are read.
 
-    They are digests of what :func:`look` counts; there are none where it counts nothing.
+    They are digests of what :func:`look` counts; none if it counts nothing.
     """
     if not release.slow:
         return {}
@@ -127,7 +127,7 @@ def look(
     """
     if release.count is not None and release.single is None:
         if limits:
-            raise DataError(Problem(release.where, "its keeper does not count what is unique in it."))
+            raise DataError(Problem(release.where, "unique records cannot be counted where the release is stored."))
         return Found()
     counts: _Counts = _Kept(release, rows)
     if release.single is None:
@@ -199,17 +199,17 @@ class _Study:
         return names
 
     def _remedy(self, names: Sequence[str], most: float) -> str:
-        """Say which columns to take out, or to show less of, from what is unique without each of them."""
+        """Suggest a column to remove or generalize, from the unique records without each of them."""
         tried = names[:LEFT_OUT] if len(names) > 1 else []
         left = self.single([[other for other in names if other != name] for name in tried]) if tried else []
         ranked = sorted(zip(tried, left, strict=True), key=lambda pair: (pair[1].records, pair[0]))[:3]
         told = ", ".join(f"{shown_share(alone.records / self.counts.rows)} without '{name}'" for name, alone in ranked)
         least = f" It would be {told}." if told else ""
         enough = [name for name, alone in ranked if alone.records <= most * self.counts.rows]
-        much = "" if enough or not told else " One column less is not enough."
+        much = "" if enough or not told else " Removing one column is not enough."
         return (
-            f"At most {shown_share(most)} of the records may be unique by {len(names)} columns.{least}{much} Take a "
-            "column out (role: identifier), generalize it (role: quasi), or round its values before."
+            f"At most {shown_share(most)} of the records may be unique by {len(names)} columns.{least}{much} "
+            "Remove a column (role: identifier), generalize it (role: quasi), or round its values first."
         )
 
     # -- what is warned of
@@ -235,7 +235,7 @@ class _Study:
         return told + self._combined({names: alone for names, alone in found.items() if len(names) == 1})
 
     def _combined(self, singles: dict[tuple[str, ...], Alone]) -> list[AuditWarning]:
-        """Look at combinations of two and three columns, of those with most different values."""
+        """Count combinations of two and three columns, of those with most different values."""
         rows, most = self.counts.rows, self._apart(singles)
         chosen = [name for name in self.policy.columns if (name,) in most]
 
@@ -307,7 +307,7 @@ class _Kept:
 
 
 class _Cells:
-    """The cells of a release as SQL, and digests of them: ``h`` and the position of a column, ``v`` of what it tells.
+    """The cells of a release as SQL, and digests of them: ``h`` and the position of a column, ``v`` for its value.
 
     ``hq`` is the digest of all quasi-identifiers.
     """
@@ -319,7 +319,7 @@ class _Cells:
     def digests(self, others: Sequence[str], told: Sequence[str]) -> dict[str, str]:
         """Return the digests of all insensitive columns, of all quasi-identifiers together, and of ``others``.
 
-        And those of what each record tells in the columns ``told``, and of whom it is, where people are counted.
+        Also those of the values in the columns ``told``, and of the person if people are counted.
         """
         policy, made = self.policy, {}
         if policy.quasi:
@@ -330,7 +330,7 @@ class _Cells:
         return made | {self.alias(name, told=True): self.tale(name) for name in there}
 
     def tale(self, name: str) -> str:
-        """Return the digest of what a cell tells, which is none where it is missing."""
+        """Return the digest of the value of a cell, NULL if it is missing."""
         cell = self.cell(name, told=True)
         return f"CASE WHEN {cell} IS NOT NULL THEN hash({cell}) END"
 
@@ -339,12 +339,12 @@ class _Cells:
         return f"{'v' if told else 'h'}{self.release.names.index(name)}"
 
     def cell(self, name: str, *, told: bool = False) -> str:
-        """Return a cell: as it stands, or as what it tells, where spellings of one value are the same."""
+        """Return a cell as written, or as its value, where spellings of one value are equal."""
         cell = self._form(name, told=told)
         return cell.of(cell.raw)
 
     def shown(self, name: str, alias: str) -> str:
-        """Return what a cell of another table shows, which has it as it stands under another name."""
+        """Return the value of a cell of another table, which has the written cell under another name."""
         return self._form(name).of(alias)
 
     def _form(self, name: str, *, told: bool = False) -> Cell:
@@ -356,8 +356,8 @@ class _Cells:
 class _Read:
     """Counts what is read from a file or a table in memory, in a table that has one number for each cell.
 
-    That is ``source`` if the numbers were made when the classes were read, else ``digests``. Where only
-    quasi-identifiers are asked for, the classes are counted.
+    That is ``source`` if the numbers were made when the classes were read, otherwise ``digests``. For quasi-identifiers
+    alone, the classes are counted.
     """
 
     def __init__(
@@ -383,7 +383,7 @@ class _Read:
     def single(
         self, sets: Sequence[Sequence[str]], of: str | None = None, within: Sequence[str] = (), *, exact: bool = False
     ) -> list[Alone]:
-        """Count by the cells themselves if it has to be ``exact``, and else by digests of them."""
+        """Count by the cells themselves if it must be ``exact``, otherwise by digests of them."""
         if exact:
             return [self._by_cells(names, of, within) for names in sets]
         if of is None and self.classes is not None and all(name in self.policy.quasi for each in sets for name in each):
@@ -420,7 +420,7 @@ class _Read:
         return int(count)
 
     def _held(self, made: Mapping[str, str], names: Sequence[str]) -> str:
-        """Return a table of these digests alone, for releases of which nothing else is counted."""
+        """Return a table of these digests alone, for releases without other counts."""
         if not self.holds:
             self.holds = True
             self._load("held", made, [name for name in names if name in self.release.names])
@@ -434,7 +434,7 @@ class _Read:
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT {digests} FROM {source}")
         [(rows,)] = self.connection.execute(f"SELECT count(*) FROM {table}").fetchall()
         if rows != self.rows:
-            raise DataError(Problem(self.release.where, "gives other records when it is read again."))
+            raise DataError(Problem(self.release.where, "returned different records when it was read again."))
 
     def _by_cells(self, names: Sequence[str], of: str | None, within: Sequence[str]) -> Alone:
         alias = self.cells.alias

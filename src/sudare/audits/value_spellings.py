@@ -1,4 +1,4 @@
-"""Sensitive texts that differ in writing alone are one value: the audit's own comparison of them.
+"""The audit's own comparison of spellings: sensitive texts that differ only in spelling are one value.
 
 Two texts are one value if they are the same once they are decomposed (NFKD) and without case, marks that nobody sees
 are left out, all blanks are single and none stands at an end, dashes and quotation marks are the plain ones, and
@@ -28,17 +28,17 @@ _IGNORED = (
     ("\u3164", "\u3164"), ("\ufe00", "\ufe0f"), ("\uffa0", "\uffa0"), ("\U000e0100", "\U000e01ef"),
 )  # fmt: skip
 _LONGEST_POWER = 9
-TWICE = "name it once, or say exact: true to compare values as they are written."
+TWICE = "name it once, or set exact: true to compare values exactly."
 """What to do about words of a policy that are one value."""
 
 
 def merges(spec: ColumnSpec) -> bool:
-    """Say whether spellings of this column are one value."""
+    """Return whether spellings of this column are one value."""
     return spec.role == "sensitive" and not spec.exact
 
 
 def counts_numbers(spec: ColumnSpec) -> bool:
-    """Say whether numbers in its texts are compared as numbers; prefixes are of the text as it is."""
+    """Return whether numbers in its texts are compared as numbers; prefixes use the text itself."""
     return spec.hierarchy is None or spec.hierarchy.prefix is None
 
 

@@ -1,4 +1,4 @@
-"""What the audit warns of, in words: shares of records that columns single out, classes of one value, rare values."""
+"""The warnings of the audit: unique records, classes with one sensitive value, rare values."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ COMBINATION = "unique-combination"
 ALIKE = "homogeneous"
 RARE = "rare-values"
 COUNTED = (RELEASED, INSENSITIVE, COLUMN, NEARLY, ALIKE, RARE)
-"""Those whose figures are counted, and never estimated."""
+"""The kinds whose figures are always counted, never estimated."""
 HALF = 0.5
-"""A column that singles out such a share of the records is all but an identifier."""
+"""A column that singles out this share of the records is nearly an identifier."""
 WORTH, MORE = 0.01, 0.05
-"""A combination is told if it singles out such a share, and so much more than any part of it."""
+"""A combination is listed if it singles out the first share, and more than any part of it by the second."""
 LISTED = 5
-"""So many combinations are told."""
+"""The most combinations that are listed."""
 
 
 def about_columns(
@@ -32,10 +32,10 @@ def about_columns(
     *,
     bounds: bool = False,
 ) -> list[AuditWarning]:
-    """Tell what all columns single out that a stranger may know, the insensitive ones alone, and each of these.
+    """Return warnings about records that are unique by quasi-identifiers and insensitive columns, or by the latter.
 
-    ``bounds`` says that shares are upper bounds. Where the release numbers people within their classes, records that
-    look alike in different classes may be one person's or several.
+    ``bounds`` says that shares are upper bounds. If the release numbers people within their classes, equal records in
+    different classes may belong to one person or to several.
     """
     known, found = (*quasi, *plain), []
     if shares[known]:
@@ -43,7 +43,7 @@ def about_columns(
         by = f"{what} together" if what else "quasi-identifiers and insensitive columns together"
         text = (
             f"{shown_share(shares[known], bounds)} of the records are unique by {by}: "
-            "who knows these of a person finds the record."
+            "someone who knows these values of a person finds the record."
         )
         found.append(_warning(RELEASED, text, known, shares[known]))
     if quasi and plain and shares[tuple(plain)]:
@@ -65,7 +65,7 @@ def about_columns(
 
 
 def about_combinations(shares: Mapping[tuple[str, ...], float], *, bounds: bool = False) -> list[AuditWarning]:
-    """Tell the combinations of few columns that single out most, if they do so more than any part of them."""
+    """Return warnings about the combinations of few columns that single out most, and more than any part of them."""
 
     def parts(names: tuple[str, ...]) -> float:
         smaller = [shares[part] for part in shares if set(part) < set(names)]
@@ -86,12 +86,13 @@ def about_combinations(shares: Mapping[tuple[str, ...], float], *, bounds: bool 
 
 
 def about_values(shares: Mapping[str, float]) -> list[AuditWarning]:
-    """Tell which sensitive columns show one value in whole classes, for such shares of the records."""
+    """Return warnings about sensitive columns with one value in whole classes, by their shares of the records."""
     return [
         _warning(
             ALIKE,
             f"for {shown_share(share)} of the records, all records of the class show the same '{name}', and no "
-            "requirement is about it: who finds the class knows the value. Require l-diversity or t-closeness of it.",
+            "requirement is about it. Someone who finds the class knows the value. Require l-diversity or t-closeness "
+            "of it.",
             [name],
             share,
         )
@@ -103,9 +104,9 @@ def about_values(shares: Mapping[str, float]) -> list[AuditWarning]:
 def about_rare_values(
     counts: Mapping[str, int], least: int, *, people: bool = False, bounds: bool = False
 ) -> list[AuditWarning]:
-    """Tell how many values of sensitive columns are held by fewer than ``least`` records, or ``people``.
+    """Return warnings about values of sensitive columns that fewer than ``least`` records, or ``people``, hold.
 
-    A number below ``least`` is not told. ``bounds`` says that numbers are lower bounds.
+    A number below ``least`` is not shown. ``bounds`` says that numbers are lower bounds.
     """
     who = "people" if people else "records"
     found = []
@@ -115,8 +116,8 @@ def about_rare_values(
         told = f"{'at least ' if bounds else ''}{count:,}" if count >= least else f"some (fewer than {least})"
         figures = {"fewer_than": least} | ({"values": count} if count >= least else {})
         text = (
-            f"Column '{name}' is sensitive, and {told} of its values are held by fewer than {least} {who} each: who "
-            "knows such a value of a person finds the record. Group rare values before, or leave them out."
+            f"Column '{name}' is sensitive, and {told} of its values are held by fewer than {least} {who} each. "
+            "Someone who knows such a value of a person finds the record. Group or suppress rare values first."
         )
         found.append(AuditWarning(RARE, text, (name,), figures))
     return found

@@ -1,4 +1,4 @@
-"""The commands: each parses its words, calls one verb of the Python interface, and shows what comes back."""
+"""The main commands: each reads its arguments, calls one function of ``sudare.api``, and shows the result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="sudare",
-    help="Make a table about people safe to hand over, as useful as it can be, and proven so.",
+    help="Anonymize tables about people: keep as much detail as the policy allows, and prove the result.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,  # a traceback with local variables would show data
@@ -62,13 +62,15 @@ def _root(
 @app.command()
 def init(
     data: DataArgument,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write it; else it is printed.")] = None,
-    encoding: Annotated[str, typer.Option(help="How a text file is written, such as cp1252.")] = "utf-8",
-    delimiter: Annotated[str | None, typer.Option(help="What separates its fields; else it is told.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write; by default, print the draft.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(help="The encoding of a text file, such as cp1252.")] = "utf-8",
+    delimiter: Annotated[str | None, typer.Option(help="The delimiter of a text file; by default, detect it.")] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Draft a policy by looking at the columns. Read every line of it before use."""
+    """Draft a policy from the columns of a table. Read every line before you use it."""
     with reporting(as_json):
         from sudare import api
 
@@ -95,7 +97,7 @@ def anonymize(
     ] = None,
     memory: MemoryOption = None,
     plan: Annotated[
-        Path | None, typer.Option("--plan", help="Save the levels that were found here, for `sudare apply`.")
+        Path | None, typer.Option("--plan", help="Save the chosen levels to this file, for `sudare apply`.")
     ] = None,
     outside: OutsideOption = False,
     engine: EngineOption = None,
@@ -133,8 +135,8 @@ def anonymize(
 
 @app.command()
 def apply(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="What `sudare anonymize --plan` saved.")],
-    data: Annotated[str, typer.Argument(metavar="NEW", help="Other records: CSV, Parquet or Arrow file.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, saved by `sudare anonymize --plan`.")],
+    data: Annotated[str, typer.Argument(metavar="NEW", help="New records: a CSV, Parquet or Arrow file.")],
     out: OutOption,
     memory: MemoryOption = None,
     engine: EngineOption = None,
@@ -143,7 +145,7 @@ def apply(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Release other records at the levels of a plan, proven anew from the written file."""
+    """Release new records at the levels of a plan, and prove the written file again."""
     with reporting(as_json):
         from sudare import api
 
@@ -161,13 +163,13 @@ def apply(
 def explore(
     data: DataArgument,
     policy: PolicyOption,
-    best: Annotated[int, typer.Option("--best", min=1, help="How many of the best and of the minimal to list.")] = 10,
-    loss: Annotated[str | None, typer.Option("--loss", help="What the best lose least of; else as the policy.")] = None,
+    best: Annotated[int, typer.Option("--best", min=1, help="How many best and minimal nodes to list.")] = 10,
+    loss: Annotated[str | None, typer.Option("--loss", help="The loss to minimize; by default, the policy's.")] = None,
     time_limit: Annotated[
-        float | None, typer.Option("--time-limit", help="Seconds after which to tell what was found so far.")
+        float | None, typer.Option("--time-limit", help="Stop searching after this many seconds.")
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option("--picture", help="Draw the lattice around the best into this SVG file.")
+        Path | None, typer.Option("--picture", help="Draw the best node and its neighbours to this SVG file.")
     ] = None,
     outside: OutsideOption = False,
     as_json: JsonOption = False,
@@ -197,17 +199,20 @@ def explore(
 def calibrate(
     policy: PolicyOption,
     data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="CSV, Parquet or Arrow file; else the policy tells all.")
+        str | None,
+        typer.Argument(metavar="[DATA]", help="CSV, Parquet or Arrow file; without it, use only the policy."),
     ] = None,
-    records: Annotated[int | None, typer.Option("--records", help="How many there will be, without DATA.")] = None,
+    records: Annotated[
+        int | None, typer.Option("--records", help="The number of records, if there is no DATA.")
+    ] = None,
     picture: Annotated[
-        Path | None, typer.Option("--picture", help="Draw the figures against p into this SVG file.")
+        Path | None, typer.Option("--picture", help="Draw the figures against p to this SVG file.")
     ] = None,
     outside: OutsideOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Find how much of the values may be kept where values are drawn at random (method pram)."""
+    """Find the largest probability of keeping a value where values are drawn at random (method pram)."""
     with reporting(as_json):
         from sudare import api
         from sudare.reports import calibration_picture
@@ -229,27 +234,27 @@ def compare(
     data: DataArgument,
     policy: PolicyOption,
     methods: Annotated[
-        str | None, typer.Option("--methods", help="Which to compare, such as tds,top-down; else all that fit.")
+        str | None, typer.Option("--methods", help="The methods, such as tds,top-down; by default, all that fit.")
     ] = None,
     sweep: Annotated[
-        list[str] | None, typer.Option("--sweep", help="Each of these values, such as k=2,5,10; may be repeated.")
+        list[str] | None, typer.Option("--sweep", help="Try each of these values, such as k=2,5,10; may be repeated.")
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", help="A class to predict: compare by classifiers, too.")
+        str | None, typer.Option("--target", help="A column to predict: compare classifiers, too.")
     ] = None,
-    folds: Annotated[int, typer.Option("--folds", help="Into how many parts records are dealt out for these.")] = 5,
-    queries: Annotated[int, typer.Option("--queries", help="How many random counts to ask for.")] = 200,
+    folds: Annotated[int, typer.Option("--folds", help="The number of folds for the classifiers.")] = 5,
+    queries: Annotated[int, typer.Option("--queries", help="How many random count queries to run.")] = 200,
     time_limit: Annotated[
-        float | None, typer.Option("--time-limit", help="Seconds after which no other way begins.")
+        float | None, typer.Option("--time-limit", help="Start no other configuration after this many seconds.")
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option("--picture", help="Draw privacy against utility into this SVG file.")
+        Path | None, typer.Option("--picture", help="Draw privacy against utility to this SVG file.")
     ] = None,
     outside: OutsideOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Compare methods and parameters: loss, risk, errors of queries, classifiers, time and memory."""
+    """Compare methods and settings: loss, risk, query errors, classifiers, time and memory."""
     with reporting(as_json):
         from sudare import api
         from sudare.comparisons import parse_sweep, show
@@ -286,33 +291,33 @@ def risk(
     data: DataArgument,
     policy: PolicyOption,
     release: Annotated[
-        str | None, typer.Option("--release", "-r", help="A release of DATA, with its certificate, to compare with.")
+        str | None, typer.Option("--release", "-r", help="A release of DATA, with its certificate, to compare.")
     ] = None,
     population: Annotated[
-        str | None, typer.Option("--population", help="A table of everybody whom DATA is a sample of, as for DATA.")
+        str | None, typer.Option("--population", help="The whole population, if DATA is a sample: a file or table.")
     ] = None,
     fraction: Annotated[
-        float | None, typer.Option("--fraction", help="The share of the population that DATA is; instead of a table.")
+        float | None, typer.Option("--fraction", help="The share of the population in DATA; instead of --population.")
     ] = None,
     columns: Annotated[
         str | None,
         typer.Option(
             "--columns",
-            help="What the intruder knows: any columns that are released, age,sex; else all quasi-identifiers.",
+            help="Released columns that the intruder knows, such as age,sex; by default, all quasi-identifiers.",
         ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", help="The column to infer; else every sensitive one.")
+        str | None, typer.Option("--target", help="The column to infer; by default, every sensitive column.")
     ] = None,
     most_columns: Annotated[
-        int, typer.Option("--most-columns", help="Combinations of up to so many columns are looked at.")
+        int, typer.Option("--most-columns", help="Check combinations of up to this many columns.")
     ] = 3,
-    model: Annotated[bool, typer.Option("--model", help="Infer by a classifier, too (needs scikit-learn).")] = False,
+    model: Annotated[bool, typer.Option("--model", help="Also infer by a classifier (needs scikit-learn).")] = False,
     outside: OutsideOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Measure how exposed the people of a table are, and what a release of it leaves of that."""
+    """Measure how exposed the people of a table are, before and after a release."""
     with reporting(as_json):
         from sudare import api
 
@@ -341,10 +346,10 @@ def audit(
     release: Annotated[str, typer.Argument(metavar="R", help="The release: a file, or a table as for DATA.")],
     policy: PolicyOption,
     method: Annotated[
-        str | None, typer.Option("--method", "-m", help="What it was made by, if not by the policy's method.")
+        str | None, typer.Option("--method", "-m", help="The method that made the release, if not the policy's.")
     ] = None,
     other_policy: Annotated[
-        bool, typer.Option("--other-policy", help="It may have been made under another policy.")
+        bool, typer.Option("--other-policy", help="Accept a release that was made under another policy.")
     ] = False,
     outside: OutsideOption = False,
     signed_by: SignedByOption = None,
@@ -379,7 +384,7 @@ def audit(
 @app.command()
 def report(
     release: Annotated[str, typer.Argument(metavar="R", help="A release, with its certificate beside it.")],
-    data: Annotated[str, typer.Option("--data", help="What it was made of: a file, or a table.")],
+    data: Annotated[str, typer.Option("--data", help="The source of the release: a file or a table.")],
     policy: PolicyOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="The report, an HTML file.")],
     outside: OutsideOption = False,
@@ -387,7 +392,7 @@ def report(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Describe a release beside its data as one HTML page, for those who have to approve or use it."""
+    """Describe a release and its data on one HTML page, for people who approve or use it."""
     with reporting(as_json):
         from sudare import api
 
@@ -404,7 +409,7 @@ def report(
 @app.command()
 def estimate(
     release: Annotated[str, typer.Argument(metavar="R", help="A release, with its certificate beside it.")],
-    of: Annotated[str, typer.Option("--of", help="The column whose values are to be counted.")],
+    of: Annotated[str, typer.Option("--of", help="The column whose values to count.")],
     by: Annotated[
         str | None,
         typer.Option("--by", help="Count by these columns, in bands or units of dates: sex,age:10,born:year."),
@@ -419,18 +424,18 @@ def estimate(
             help="For sets: em-shrunk, em, bayes or closed-form; for pram: em, ml, projection or inversion.",
         ),
     ] = None,
-    eps: Annotated[float | None, typer.Option("--eps", help="When bayes stops; 1 if not given.")] = None,
-    level: Annotated[float, typer.Option("--level", help="How surely intervals hold the true count.")] = 0.95,
+    eps: Annotated[float | None, typer.Option("--eps", help="The precision at which bayes stops (default 1).")] = None,
+    level: Annotated[float, typer.Option("--level", help="The confidence level of the intervals.")] = 0.95,
     policy: Annotated[
-        Path | None, typer.Option("--policy", "-p", help="To spread labels of hierarchies over their leaves.")
+        Path | None, typer.Option("--policy", "-p", help="The policy, to spread labels over the leaves of hierarchies.")
     ] = None,
-    picture: Annotated[Path | None, typer.Option("--picture", help="Draw the estimates here, as SVG.")] = None,
-    lines: Annotated[int, typer.Option("--lines", min=1, help="How many lines to print at the most.")] = 60,
+    picture: Annotated[Path | None, typer.Option("--picture", help="Draw the estimates to this SVG file.")] = None,
+    lines: Annotated[int, typer.Option("--lines", min=1, help="Print at most this many lines.")] = 60,
     outside: OutsideOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Estimate counts from a release, with intervals or bounds: what an analyst reads from it."""
+    """Estimate counts from a release, with intervals or bounds."""
     with reporting(as_json):
         from sudare import api
 
@@ -459,7 +464,7 @@ def estimate(
 
 
 def _check_apart(plan: Path, data: str, policy: Policy, out: str) -> None:
-    """Raise if a plan cannot be written, or would be over what it is made of, or over the release."""
+    """Raise if a plan cannot be written, or would overwrite its source, its policy or the release."""
     from sudare.releases import certificate_path
     from sudare.releases.plans import check_room
 
@@ -470,7 +475,7 @@ def _check_apart(plan: Path, data: str, policy: Policy, out: str) -> None:
             *([] if policy.file is None else [policy.file]),
             *(policy.folder / file for file in trees if file is not None),
         ],
-        "is where the release is to be.": [Path(out)],
-        "is where the certificate is to be.": [certificate_path(Path(out))],
+        "is the path of the release.": [Path(out)],
+        "is the path of the certificate.": [certificate_path(Path(out))],
     }
     check_room(plan, taken)

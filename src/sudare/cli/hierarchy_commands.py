@@ -1,4 +1,4 @@
-"""The commands on hierarchies, and on data that is made up."""
+"""The commands ``hierarchy`` and ``generate``: trees of values, and synthetic data."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import typer
 from sudare.cli.runner import progress, reporting, say, write_new
 from sudare.cli.shared_options import DataArgument, JsonOption, OutsideOption, PolicyOption, QuietOption, given
 
-hierarchy_app = typer.Typer(help="Look at hierarchies.", no_args_is_help=True)
-generate_app = typer.Typer(help="Make up data to try sudare on.", no_args_is_help=True)
+hierarchy_app = typer.Typer(help="Inspect hierarchies.", no_args_is_help=True)
+generate_app = typer.Typer(help="Generate data to try sudare on.", no_args_is_help=True)
 
 
 @hierarchy_app.command("show")
 def hierarchy_show(
     file: Annotated[Path, typer.Argument(help="A hierarchy: leaf-to-root CSV, or nested YAML.")],
-    delimiter: Annotated[str | None, typer.Option(help="The delimiter of a CSV file; else it is told.")] = None,
-    lines: Annotated[int, typer.Option(min=1, help="How many lines to print at the most.")] = 60,
+    delimiter: Annotated[str | None, typer.Option(help="The delimiter of a CSV file; by default, detect it.")] = None,
+    lines: Annotated[int, typer.Option(min=1, help="Print at most this many lines.")] = 60,
     as_json: JsonOption = False,
 ) -> None:
     """Print the levels of a hierarchy as a tree."""
@@ -28,7 +28,7 @@ def hierarchy_show(
         from sudare.core.errors import ParameterError, Problem
 
         if delimiter is not None and len(delimiter) != 1:
-            raise ParameterError(Problem("--delimiter", f"is one character; got {len(delimiter)}."))
+            raise ParameterError(Problem("--delimiter", f"must be one character; got {len(delimiter)}."))
         tree = hierarchies.load(file, delimiter)
         if as_json:
             names = hierarchies.level_names(tree)
@@ -45,11 +45,11 @@ def hierarchy_gaps(
     data: DataArgument,
     policy: PolicyOption,
     column: Annotated[str, typer.Option(help="The column whose hierarchy is incomplete.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to list the values (only you can read it).")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file for the list; only you can read it.")],
     outside: OutsideOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the values of a column that its hierarchy lacks, into a private file."""
+    """List the values of a column that are not in its hierarchy, in a private file."""
     with reporting(as_json):
         from sudare import api
 
@@ -64,13 +64,13 @@ def hierarchy_gaps(
 
 @generate_app.command("claims")
 def generate_claims(
-    rows: Annotated[int, typer.Option("--rows", "-n", help="How many claims.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write them: a new Parquet file.")],
-    seed: Annotated[int, typer.Option(help="Another seed gives other claims, the same one the same.")] = 0,
+    rows: Annotated[int, typer.Option("--rows", "-n", help="The number of claims.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The Parquet file to write; it must not exist.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same claims.")] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Make up medical claims, as many as wanted, in bounded memory. No person stands behind them."""
+    """Generate medical claims, any number of them, in bounded memory. They are not about real people."""
     with reporting(as_json):
         from sudare.datasets.claims import write_claims
 

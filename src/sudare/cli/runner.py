@@ -1,4 +1,4 @@
-"""Running a command: signals, errors as one message and an exit code, progress, and what is written."""
+"""The frame around each command: signals, errors as a message and an exit code, progress, output files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sudare.core.errors import SudareError, printable
 
 
 def run(command: Callable[[], Any]) -> NoReturn:
-    """Run a command line to its end, whatever that is, and leave."""
+    """Run a command line to its end, and exit."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
         signal.signal(number, _terminate)
     try:
@@ -38,14 +38,14 @@ def run(command: Callable[[], Any]) -> NoReturn:
     os._exit(code)
 
 
-_STOPPED = "stopped; nothing was left behind."
+_STOPPED = "stopped; no files were left behind."
 _received: list[int] = []
-"""The signals that asked this process to stop."""
+"""The signals to stop that this process received."""
 _told: list[str] = []
-"""The errors that were told."""
+"""The kinds of errors that were reported."""
 
 _NOT_WITHIN = ("importlib", "llvmlite")
-"""Whose code is not to be left by an exception out of nowhere."""
+"""Libraries whose code must not be interrupted by an exception."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
@@ -74,7 +74,7 @@ def _stop_if_asked() -> None:
 
 
 def stop_was_heard() -> None:
-    """Say that a command has stopped because it was asked to, and has a result all the same."""
+    """Record that a command stopped on request, and still has a result."""
     if _received and _received[0] == signal.SIGINT:
         _received.clear()
 
@@ -82,7 +82,7 @@ def stop_was_heard() -> None:
 def say(text: str, nl: bool = True, *, colour: str | None = None) -> None:
     """Print a result, on a terminal in a colour.
 
-    Whoever stopped listening, or has no room for it, does not undo what was done.
+    An output that is closed or full does not undo the work.
     """
     try:
         typer.secho(printable(text), nl=nl, fg=colour)
@@ -92,7 +92,7 @@ def say(text: str, nl: bool = True, *, colour: str | None = None) -> None:
 
 
 def write_new(path: Path, text: str, *, private: bool = False) -> None:
-    """Write a file that was not there; ``private``: nobody else may read it."""
+    """Write a new file; ``private``: only the user may read it."""
     from sudare.core.errors import Problem, TargetError
 
     try:
@@ -100,19 +100,19 @@ def write_new(path: Path, text: str, *, private: bool = False) -> None:
         with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "w", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise TargetError(Problem(str(path), "is there already.", "choose another name, or remove it.")) from None
+        raise TargetError(Problem(str(path), "exists already.", "choose another name, or remove it.")) from None
     except OSError as error:
         raise TargetError(Problem(str(path), f"cannot be written: {error.strerror}.")) from None
 
 
 def check_new(path: Path) -> None:
-    """Raise if a file that is to be new cannot be, before there is any work that would be lost."""
+    """Raise if a new file cannot be written, before any work is done."""
     from sudare.core.errors import Problem, TargetError
     from sudare.releases import check_folder
 
     check_folder(path.parent)
     if path.exists() or path.is_symlink():
-        raise TargetError(Problem(str(path), "is there already.", "choose another name, or remove it."))
+        raise TargetError(Problem(str(path), "exists already.", "choose another name, or remove it."))
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def reporting(as_json: bool) -> Iterator[None]:
             trace = trace.tb_next
         place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "an unknown place"
         # the text of an unforeseen error may quote data, so only its kind and place are shown
-        what = f"unforeseen {type(error).__name__} in {place}; please report it (SUDARE_DEBUG=1 shows the details)."
+        what = f"unexpected {type(error).__name__} in {place}; please report it (SUDARE_DEBUG=1 shows the details)."
         _fail("Unforeseen", what, 2, as_json)
 
 

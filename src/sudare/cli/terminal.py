@@ -1,4 +1,4 @@
-"""What a person reads on the terminal: a line for each thing that is worth one."""
+"""The text of results on the terminal."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 WARNING = "yellow"
 """The colour of warnings on a terminal, and of verdicts that come with some."""
 LONGEST = 500
-"""As much is shown of a text that anybody may have written."""
+"""The most characters shown of a text that anyone may have written."""
 
 
 def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) -> None:
-    """Say what is in a release, what was proven of it, and what it lost; ``table``: it is one of a database."""
+    """Show the records, proofs and losses of a release; ``table``: it is a table of a database."""
     from sudare.releases.certificate import Certificate
 
     facts = Certificate.from_dict(certificate)
@@ -29,9 +29,9 @@ def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) 
     say(f"{out}: {facts.rows_out} of {facts.rows_in} records{classes}.{verdict}", colour=_colour(warned))
     show_guarantees([one.to_dict() for one in facts.guarantees])
     if facts.recoding == "drawn":
-        say("  values were drawn at random; `sudare estimate` tells the counts behind them")
+        say("  values were drawn at random; `sudare estimate` estimates the true counts")
     elif facts.mechanism:
-        say("  quasi-identifiers are untouched; `sudare estimate` tells what sensitive values they go with")
+        say("  quasi-identifiers are unchanged; `sudare estimate` estimates counts of sensitive values")
     else:
         loss = facts.loss
         say(f"  loss: GCP {loss['gcp']:.4f}, ARX {loss['arx']:.4f}, entropy {loss['entropy']:.4f}")
@@ -46,14 +46,14 @@ def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) 
 
 
 def show_certificate(verified: Sequence[str], claimed: Sequence[str], warned: Sequence[str] = ()) -> None:
-    """Say what of a certificate was compared with the release, and what nobody but its maker can know.
+    """Show which figures of a certificate were verified, and which are only claimed.
 
-    ``warned`` are the warnings that are claimed, as they are worded.
+    ``warned`` are the texts of claimed warnings.
     """
     if verified or claimed:
         say(f"  certificate: {_count(len(verified), 'figure agrees', 'figures agree')} with the release and the policy")
         keys = [key for key in claimed if not (warned and key.startswith("warnings."))]
-        say(f"  claimed by whoever made it, and not proven: {', '.join(_in_short(keys))}")
+        say(f"  claimed by its maker, and not proven: {', '.join(_in_short(keys))}")
         for text in warned:
             more = " ..." if len(text) > LONGEST else ""
             say(f"  claimed warning: {_word(text[:LONGEST])}{more}", colour=WARNING)
@@ -68,7 +68,7 @@ def _in_short(keys: Sequence[str]) -> list[str]:
 
 
 def show_signature(signature: Mapping[str, Any] | None) -> None:
-    """Say who signed a certificate, and whether that was proven."""
+    """Show who signed a certificate, and whether this was verified."""
     if signature is None:
         return
     proof = "not verified: name a public key with --signed-by"
@@ -78,7 +78,7 @@ def show_signature(signature: Mapping[str, Any] | None) -> None:
 
 
 def show_report(out: str, found: Mapping[str, Any]) -> None:
-    """Say where a report is, and what it is about."""
+    """Show the path of a report, and its main figures."""
     held = sum(bool(one["holds"]) for one in found["guarantees"])
     described = _count(len(found["columns"]), "column")
     warned = _warned(len(found["warnings"]))
@@ -89,11 +89,11 @@ def show_report(out: str, found: Mapping[str, Any]) -> None:
 
 
 def show_search(search: dict[str, Any]) -> None:
-    """Say which levels were chosen, and how sure it is that no others lose less."""
+    """Show the chosen levels, and whether they are proven to be the best."""
     say(f"  levels: {_levels(search['levels'])}")
     for name, count in search.get("unseen", {}).items():
         values, records = _count(count["values"], "value"), _count(count["records"], "record")
-        say(f"  column '{name}' has {values} that the plan does not know, in {records}: left out")
+        say(f"  column '{name}' has {values} that the plan does not know, in {records}: suppressed")
     if "optimal" not in search:
         return
     equal = _count(search["ties"], "other node loses", "other nodes lose")
@@ -105,7 +105,7 @@ def show_search(search: dict[str, Any]) -> None:
 
 
 def _show_information(search: Search) -> None:
-    """Say how much a release made for classification tells about its class."""
+    """Show how much information a release for classification has about its class."""
     greedy = search.greedy_table_info
     gained = "" if greedy is None else f" (greedy: {greedy:.4f})"
     say(
@@ -119,21 +119,21 @@ def _levels(levels: dict[str, int]) -> str:
 
 
 def show_calibration(found: dict[str, Any]) -> None:
-    """Say how much may be kept, what allows how much, and what is kept of each column."""
-    say(f"p = {_floor(found['p'])}: each value is kept with this probability at most, and else drawn anew.")
+    """Show the largest retention, the limit of each promise, and the retention of each column."""
+    say(f"p = {_floor(found['p'])}: each value is kept with at most this probability, and otherwise drawn at random.")
     names = {"pk": "pk-anonymity", "alpha": "alpha", "gamma": "gamma"}
     for key, bound in found["bounds"].items():
         if bound is not None:
-            binds = "; this binds" if key == found["binding"] else ""
+            binds = "; this is the tightest limit" if key == found["binding"] else ""
             say(f"  {names[key]} allows up to {_floor(bound)}{binds}")
     apart = set(found["retention"].values()) != {found["p"]}
     for name, p in found["retention"].items():
         size = f" of {_count(found['values'][name], 'value')}" if name in found["values"] else ""
         held = found["held_by"][name]
-        by = f", held by {names[held]}" if apart and held is not None else ""
+        by = f", limited by {names[held]}" if apart and held is not None else ""
         say(f"  column '{name}'{size}: {_floor(p)}{by}")
     if found["p"] == 0:
-        say("  note: nothing may be kept, and what is released would be noise.")
+        say("  note: no value may be kept; the release would be pure noise.")
 
 
 def _floor(p: float) -> str:
@@ -162,7 +162,7 @@ def show_nodes(found: dict[str, Any], most: int) -> None:
     say("The best:")
     show(found["best"])
     if found["minimal"] is None:
-        say("Minimal nodes were not looked for to the end: there are too many nodes, or too little time.")
+        say("The search for minimal nodes did not finish: there are too many nodes, or too little time.")
     else:
         say(f"Minimal, {len(found['minimal'])} in all:")
         show(found["minimal"])
@@ -191,9 +191,9 @@ def show_estimates(found: dict[str, Any], total: int) -> None:
         say(line)
     if total > len(lines):
         say(f"  ... and {total - len(lines)} more (--lines, or --json)")
-    limited = ", as far as the note allows" if found["notes"] else ""
-    hold = f"intervals hold the true count in {100 * found['level']:g}% of cases{limited}" if found["level"] else ""
-    say(f"by {found['estimator']}; {hold or 'low and high are bounds: the true count is never outside them'}")
+    limited = ", subject to the note" if found["notes"] else ""
+    hold = f"intervals contain the true count in {100 * found['level']:g}% of cases{limited}" if found["level"] else ""
+    say(f"by {found['estimator']}; {hold or 'low and high are bounds: the true count is always between them'}")
     for note in found["notes"]:
         say(f"note: {note}")
 
@@ -211,7 +211,7 @@ def _number(value: float | None) -> str:
 
 
 def show_guarantees(guarantees: list[dict[str, Any]]) -> None:
-    """Say what was proven, a line each."""
+    """Show the guarantees, a line each."""
     for one in guarantees:
         asked = ", ".join(f"{key} = {value}" for key, value in one["parameters"].items() if value)
         achieved = f"; achieved {_figure(one['achieved'])}" if one["required"] else ""
@@ -220,7 +220,7 @@ def show_guarantees(guarantees: list[dict[str, Any]]) -> None:
 
 
 def show_audit(out: str, report: Mapping[str, Any]) -> None:
-    """Say that a release keeps its policy, what was proven and what is warned of; ``report`` is as its JSON."""
+    """Show that a release keeps its policy, its proofs and warnings; ``report`` is its JSON form."""
     told = report.get("certificate", {"verified": (), "claimed": (), "warnings": ()})
     warned = _warned(len(report["warnings"]) + len(told["warnings"]))
     classes = "" if report["classes"] is None else f" in {report['classes']} classes"
@@ -234,7 +234,7 @@ def show_audit(out: str, report: Mapping[str, Any]) -> None:
 
 
 def show_warnings(warnings: list[dict[str, Any]]) -> None:
-    """Say what a release gives away although it keeps its promises, a line each."""
+    """Show the warnings of a release, a line each."""
     for one in warnings:
         say(f"  warning: {_word(one['text'])}", colour=WARNING)
 

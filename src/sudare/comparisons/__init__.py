@@ -1,35 +1,35 @@
-"""Ways to make a release side by side: what each loses, how exposed people are in it, how wrong queries are, and what
-classifiers learn from it.
+"""Comparisons of configurations: their losses, risks, query errors and classifiers side by side.
 
-Nothing is released here: methods decide on a table in memory, and what their decision would show is measured. For
-classifiers they decide on some of the records, and the others are asked about. scikit-learn is loaded when it is used.
+Nothing is released here: methods decide on a table in memory, and the figures of that decision are measured. For
+classifiers, methods decide on a training part of the records, and the others are for tests. scikit-learn is loaded only
+when needed.
 """
 
 from sudare.comparisons.classifiers import CLASSIFIERS, Outcome, check_installed, evaluate
-from sudare.comparisons.comparison import Comparison, compare_ways
+from sudare.comparisons.comparison import Comparison, compare_configurations
 from sudare.comparisons.comparison_text import show
-from sudare.comparisons.configurations import Way, check_asked
+from sudare.comparisons.configurations import Configuration, check_request
 from sudare.comparisons.folds import stratified
 from sudare.comparisons.measurement import Bench, Result, RiskFigures
 from sudare.comparisons.queries import Query, draw_queries
-from sudare.comparisons.sweeps import parse_sweep, ways_for
+from sudare.comparisons.sweeps import configurations_for, parse_sweep
 
 __all__ = [
     "CLASSIFIERS",
     "Bench",
     "Comparison",
+    "Configuration",
     "Outcome",
     "Query",
     "Result",
     "RiskFigures",
-    "Way",
-    "check_asked",
     "check_installed",
-    "compare_ways",
+    "check_request",
+    "compare_configurations",
+    "configurations_for",
     "draw_queries",
     "evaluate",
     "parse_sweep",
     "show",
     "stratified",
-    "ways_for",
 ]

@@ -1,4 +1,4 @@
-"""What classifiers learn from a release: trained on what it shows, asked about records that it was not made from."""
+"""Classifiers that learn from a release, and are tested on records outside it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.comparisons import features
-from sudare.comparisons.configurations import Way
+from sudare.comparisons.configurations import Configuration
 from sudare.comparisons.folds import Split
 from sudare.core.errors import MissingExtraError, PolicyUnmetError, SudareError, UnsupportedError
 from sudare.core.progress import Listener, silent
@@ -39,9 +39,9 @@ class Score:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How well one way does: scores by classifier, and what its releases are like, as means over the folds.
+    """The outcome of one configuration: scores by classifier, and figures of its releases, as means over the folds.
 
-    ``records`` are those to learn from. If ``problem`` says why there is no release, there are no figures.
+    ``records`` are the training records. If ``problem`` says why there is no release, there are no figures.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """What there is to learn from in one fold: features of training and test records, and which records were kept."""
+    """The lesson of one fold: features of training and test records, and which records were kept."""
 
     training: Reals
     test: Reals
@@ -103,7 +103,7 @@ def classifiers() -> dict[str, Any]:
 def evaluate(
     table: Table,
     requirements: Requirements,
-    ways: Sequence[Way],
+    configs: Sequence[Configuration],
     splits: Sequence[Split],
     *,
     baselines: bool = True,
@@ -111,20 +111,20 @@ def evaluate(
     seed: int = 0,
     progress: Listener | None = None,
 ) -> list[Outcome]:
-    """Let each way make a release of the training records of each split, and classifiers learn from it.
+    """Make a release of the training records of each split, for each configuration, and train classifiers on it.
 
-    The table needs a target. A way that cannot keep the requirements, or is refused, is reported with the message. The
-    baselines are learning from the records as they are, always saying the most frequent class, and learning from the
-    columns that leave as they came alone. ``w`` weighs the table's information, ``seed`` is for the values that stand
-    for cells of local recoding.
+    The table needs a target. A configuration that cannot keep the requirements, or is refused, is reported with the
+    message. The baselines are: training on the original records, always the most frequent class, and training on the
+    unchanged columns alone. ``w`` weighs the table's information, ``seed`` is for the values that stand for cells of
+    local recoding.
     """
     listener = progress or silent
     if table.sets:
         what = f"classifiers cannot learn from item sets; got {', '.join(map(repr, table.sets))}."
-        raise UnsupportedError(what, hint="leave the column out of the policy.")
+        raise UnsupportedError(what, hint="remove the column from the policy.")
     check_installed()
     school = _School(table, requirements, splits, w, seed)
-    total = len(splits) * (len(ways) + len(BASELINES) * baselines)
+    total = len(splits) * (len(configs) + len(BASELINES) * baselines)
     outcomes: list[Outcome] = []
 
     def tell(done: int) -> None:
@@ -134,10 +134,10 @@ def evaluate(
     if baselines:
         for name, lesson in zip(BASELINES, (school.raw, school.nothing, school.without), strict=True):
             outcomes.append(school.outcome(Outcome(name), lesson, tell))
-    for way in ways:
-        blank = Outcome(way.name, way.method, dict(way.options))
+    for config in configs:
+        blank = Outcome(config.name, config.method, dict(config.options))
         try:
-            outcomes.append(school.outcome(blank, school.released(way), tell))
+            outcomes.append(school.outcome(blank, school.released(config), tell))
         except SudareError as error:
             outcomes.append(replace(blank, problem=str(error)))
         tell(0)
@@ -154,7 +154,7 @@ class _School:
         self.others = features.others(table)
 
     def raw(self, fold: int) -> Lesson:
-        """Return the records as they are."""
+        """Return the original records."""
         training, test = self.splits[fold]
         quasi = list(self.table.single.values())
         atoms = find_atoms(
@@ -165,7 +165,7 @@ class _School:
         return Lesson(*pair, np.arange(len(training)), self._told(training, groups), 0.0)
 
     def without(self, fold: int) -> Lesson:
-        """Return the columns alone that leave as they came."""
+        """Return only the unchanged columns."""
         training, test = self.splits[fold]
         return self._one_group(fold, features.raw(self.others, training, test))
 
@@ -179,18 +179,18 @@ class _School:
         groups = np.zeros(len(training), dtype=np.int64)
         return Lesson(*pair, np.arange(len(training)), self._told(training, groups), 1.0)
 
-    def released(self, way: Way) -> Callable[[int], Lesson]:
-        """Return the lessons of a way."""
-        return lambda fold: self._released(way, fold)
+    def released(self, config: Configuration) -> Callable[[int], Lesson]:
+        """Return the lessons of a configuration."""
+        return lambda fold: self._released(config, fold)
 
-    def _released(self, way: Way, fold: int) -> Lesson:
+    def _released(self, config: Configuration, fold: int) -> Lesson:
         training, test = self.splits[fold]
         table = self.table.taken(training)
-        partition = way.decide(table, self.requirements, self.seed)
+        partition = config.decide(table, self.requirements, self.seed)
         shown = generalize(table, partition)
         kept = features.kept(shown)
         if not len(kept):
-            raise PolicyUnmetError("the release shows nothing that could be learned from.")
+            raise PolicyUnmetError("the release shows nothing to learn from.")
         generator = np.random.default_rng([self.seed, fold])
         quasi = features.released(self.table, shown, training, test, generator)
         rest = features.raw(self.others, training[kept], test)
@@ -203,7 +203,7 @@ class _School:
         return information(groups, replace(self.target, codes=self.target.codes[training]))
 
     def outcome(self, blank: Outcome, lesson_of: Callable[[int], Lesson], tell: Callable[[int], None]) -> Outcome:
-        """Give all lessons of a way, and ask about the test records."""
+        """Train on all lessons of a configuration, and predict the test records."""
         lessons: list[Lesson] = []
         found: dict[str, list[tuple[float, float | None]]] = {name: [] for name in CLASSIFIERS}
         for fold, (training, test) in enumerate(self.splits):

@@ -1,4 +1,4 @@
-"""A comparison: its figures, and how ways are gone through one by one, until the end or until somebody stops it."""
+"""A comparison: its figures, and the run over all configurations, until the end or until the user stops it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from sudare.comparisons.classifiers import BASELINES, Outcome, evaluate
 from sudare.comparisons.comparison_text import show
-from sudare.comparisons.configurations import Way
+from sudare.comparisons.configurations import Configuration
 from sudare.comparisons.folds import stratified
 from sudare.comparisons.measurement import Bench, Result
 from sudare.core.errors import UnsupportedError
@@ -19,18 +19,18 @@ from sudare.core.progress import Listener, silent
 from sudare.methods import METHODS
 from sudare.methods.tds.top_down_specialization import checked_class
 
-INTERRUPTED = "stopped before the end: {done} of {all} ways are finished."
-OUT_OF_TIME = "the time was up: {done} of {all} ways are finished."
-FEWER = "{there} of {wanted} queries could be drawn: hardly any have 1% of the records."
+INTERRUPTED = "stopped early: {done} of {all} configurations are finished."
+OUT_OF_TIME = "the time limit was reached: {done} of {all} configurations are finished."
+FEWER = "{there} of {wanted} queries could be drawn: few queries match 1% of the records."
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several ways to make a release side by side; printing it shows tables.
+    """Several configurations side by side; printing it shows tables.
 
     ``results`` are their figures, and ``outcomes`` how well classifiers learn the ``target`` from their releases, after
     those of the baselines; there are none without a target. ``w`` is the weight in the table's information. ``stopped``
-    says so if not all of the ways were gone through.
+    says why, if not all configurations were measured.
     """
 
     records: int
@@ -47,7 +47,7 @@ class Comparison:
 
     @property
     def finished(self) -> int:
-        """How many ways came to a release."""
+        """The number of configurations that made a release."""
         return sum(result.problem is None for result in self.results)
 
     def to_dict(self, *, costs: bool = False) -> dict[str, Any]:
@@ -66,37 +66,37 @@ class Comparison:
         if self.target is not None:
             names = ", ".join(outcome.name for outcome in self.outcomes)
             return f"<sudare.Comparison by '{self.target}', {self.records} records in {self.folds} folds: {names}>"
-        return f"<sudare.Comparison of {len(self.results)} ways, {self.records} records>"
+        return f"<sudare.Comparison of {len(self.results)} configurations, {self.records} records>"
 
     def __str__(self) -> str:
         return "\n".join(show(self.to_dict(costs=True)))
 
 
-def compare_ways(
+def compare_configurations(
     bench: Bench,
-    ways: Sequence[Way],
+    configs: Sequence[Configuration],
     *,
     target: str | None = None,
-    judged: Sequence[Way] = (),
+    judged: Sequence[Configuration] = (),
     folds: int = 5,
     wanted: int = 0,
     until: float = math.inf,
     progress: Listener | None = None,
 ) -> Comparison:
-    """Go through all ways: measure each, and if there is a target let classifiers learn from those to be ``judged``.
+    """Measure all configurations; with a target, also train classifiers for those in ``judged``.
 
-    ``wanted`` is how many queries were asked for. No way begins after ``until``, by the monotonic clock. That, and
-    Ctrl-C, keep what is finished; if nothing is, Ctrl-C is raised as ever.
+    ``wanted`` is the requested number of queries. No configuration begins after ``until``, by the monotonic clock. The
+    time limit and Ctrl-C keep finished results; if there are none, Ctrl-C is raised.
     """
-    run = _Run(bench, target, folds, len(ways), len(judged), progress or silent)
+    run = _Run(bench, target, folds, len(configs), len(judged), progress or silent)
     stopped = None
     try:
         run.begin()
-        for way in ways:
+        for config in configs:
             if time.monotonic() >= until:
                 stopped = OUT_OF_TIME
                 break
-            run.take(way, judge=way in judged)
+            run.take(config, judge=config in judged)
     except KeyboardInterrupt:
         if not run.results:
             raise
@@ -110,16 +110,16 @@ def compare_ways(
         outcomes=tuple(run.outcomes),
         queries=there,
         notes=notes,
-        stopped=None if stopped is None else stopped.format(done=len(run.results), all=len(ways)),
-        **run.about(ways),
+        stopped=None if stopped is None else stopped.format(done=len(run.results), all=len(configs)),
+        **run.about(configs),
     )
 
 
 class _Run:
-    """The ways that are gone through, and what they have come to so far."""
+    """The state of a comparison: finished results, and the configurations to come."""
 
     def __init__(
-        self, bench: Bench, target: str | None, folds: int, ways: int, judged: int, listener: Listener
+        self, bench: Bench, target: str | None, folds: int, configs: int, judged: int, listener: Listener
     ) -> None:
         self.bench, self.target, self.folds, self.listener = bench, target, folds, listener
         self.results: list[Result] = []
@@ -129,62 +129,62 @@ class _Run:
         if target is not None:
             if bench.table.sets:
                 what = f"classifiers cannot learn from item sets; got {', '.join(map(repr, bench.table.sets))}."
-                raise UnsupportedError(what, hint="leave the column out of the policy, or name no target.")
+                raise UnsupportedError(what, hint="remove the column from the policy, or name no target.")
             self.classes = len(checked_class(bench.table.target, target).values)
             self.splits = stratified(bench.table, folds, bench.seed)
         # with a target the folds are what takes time, and else the ways
-        self.total = ways if target is None else folds * (judged + len(BASELINES))
+        self.total = configs if target is None else folds * (judged + len(BASELINES))
         self.done = 0
 
     def begin(self) -> None:
-        """Tell that it begins, and let classifiers learn from the baselines."""
+        """Report the begin, and train the baselines."""
         self.listener("compare", 0, self.total)
         if self.target is not None:
             self.outcomes += self._learn([])
 
-    def take(self, way: Way, *, judge: bool) -> None:
-        """Go through one way."""
-        result = self.bench.measure(way)
-        learnt = self._learn([way]) if judge and self.target is not None else []
+    def take(self, config: Configuration, *, judge: bool) -> None:
+        """Measure one configuration."""
+        result = self.bench.measure(config)
+        learnt = self._learn([config]) if judge and self.target is not None else []
         self.results.append(result)  # both or neither, wherever somebody stops this
         self.outcomes += learnt
         if self.target is None:
             self.done += 1
             self.listener("compare", self.done, self.total)
 
-    def _learn(self, ways: Sequence[Way]) -> list[Outcome]:
+    def _learn(self, configs: Sequence[Configuration]) -> list[Outcome]:
         before = self.done
 
         def tell(stage: str, done: float, _: float) -> None:
             self.done = before + int(done)
             self.listener(stage, self.done, self.total)
 
-        table, baselines = self.bench.table, not ways
-        if ways and not ways[0].problems and not METHODS[ways[0].method].leaves_quasi:
-            table = self.bench.seen(ways[0])  # in which values that are rare under its requirements are one
-        required = next((way.requirements for way in ways if way.requirements), self.bench.requirements)
-        w = weight(ways)
+        table, baselines = self.bench.table, not configs
+        if configs and not configs[0].problems and not METHODS[configs[0].method].leaves_quasi:
+            table = self.bench.seen(configs[0])  # in which values that are rare under its requirements are one
+        required = next((config.requirements for config in configs if config.requirements), self.bench.requirements)
+        w = weight(configs)
         return evaluate(
-            table, required, ways, self.splits, baselines=baselines, w=w, seed=self.bench.seed, progress=tell
+            table, required, configs, self.splits, baselines=baselines, w=w, seed=self.bench.seed, progress=tell
         )
 
-    def about(self, ways: Sequence[Way]) -> dict[str, Any]:
+    def about(self, configs: Sequence[Configuration]) -> dict[str, Any]:
         """Return what was learnt of, for the comparison."""
         if self.target is None:
             return {}
-        return {"target": self.target, "classes": self.classes, "folds": self.folds, "w": weight(ways)}
+        return {"target": self.target, "classes": self.classes, "folds": self.folds, "w": weight(configs)}
 
 
-def weight(ways: Sequence[Way]) -> float:
-    """Return the weight in the table's information: that of the first way that has one, or the usual one."""
-    for way in ways:
-        if "w" in way.options:
-            return float(way.options["w"])
+def weight(configs: Sequence[Configuration]) -> float:
+    """Return the weight in the table's information: that of the first configuration that has one, or the default."""
+    for config in configs:
+        if "w" in config.options:
+            return float(config.options["w"])
     return float(inspect.signature(METHODS["tds"].load()).parameters["w"].default)
 
 
 def with_frontier(results: Sequence[Result]) -> tuple[Result, ...]:
-    """Say of each result whether no other has both less mean risk and less error: of queries, or GCP without any.
+    """Return for each result whether no other has both less mean risk and less error: of queries, or GCP without any.
 
     Of equal ones all are on the frontier. What has no risk of classes takes no part.
     """

@@ -1,4 +1,4 @@
-"""A comparison as text: a table of what classifiers learn, and one of all other figures."""
+"""A comparison as text: one table for classifiers, and one for all other figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sudare.core.text_tables import TextColumn, padded, text_table, text_width
 
 _HEADS = ("tree", "logistic", "boosting")
 _COLUMNS = (
-    ("GCP", 6), ("ARX", 6), ("entropy", 8), ("left out", 9), ("classes", 8), ("mean risk", 10), ("largest", 8),
+    ("GCP", 6), ("ARX", 6), ("entropy", 8), ("suppressed", 11), ("classes", 8), ("mean risk", 10), ("largest", 8),
     (">0.09", 7), (">0.2", 7), ("queries", 8), ("s", 7), ("MB", 6),
 )  # fmt: skip
 Figures = Mapping[str, Any]
@@ -47,7 +47,7 @@ def _learnt(found: Figures) -> Iterator[str]:
     head = ["method", "", *_HEADS, *_HEADS, "records", "class info", "GCP"]
     yield from text_table(columns, [above, head, *(_outcome(outcome) for outcome in outcomes)])
     yield ""
-    yield "± is the standard error over the folds. Class info: bits of doubt left within groups."
+    yield "± is the standard error over the folds. Class info: bits of uncertainty left within groups."
     yield from (f"{outcome['name']}: {outcome['problem']}" for outcome in outcomes if outcome["problem"])
 
 
@@ -71,52 +71,53 @@ def _with_error(share: float, error: float | None) -> str:
 
 
 def _measured(found: Figures) -> Iterator[str]:
-    """A line per way: what its release loses, how exposed people are in it, how wrong queries are, what it costs."""
-    ways = found["ways"]
+    """A line per configuration: loss, risk, query errors, time and memory."""
+    configs = found["ways"]
     asked = f" {found['queries']} queries." if found["queries"] else ""
-    yield f"{found['records']:,} records, {len(ways)} {'way' if len(ways) == 1 else 'ways'}.{asked}"
-    if not ways:
+    noun = "configuration" if len(configs) == 1 else "configurations"
+    yield f"{found['records']:,} records, {len(configs)} {noun}.{asked}"
+    if not configs:
         return
     columns = [TextColumn(right=False, gap=0), TextColumn(gap=0, least=2)]
     columns += [TextColumn(gap=0, least=room) for _, room in _COLUMNS]
-    head = ["way", "", *(name for name, _ in _COLUMNS)]
-    rows = [[way["name"], "*" if way["frontier"] else "", *_way(way)] for way in ways]
+    head = ["configuration", "", *(name for name, _ in _COLUMNS)]
+    rows = [[config["name"], "*" if config["frontier"] else "", *_figures_of(config)] for config in configs]
     lines = text_table(columns, [head, *rows])
-    wide = max(text_width(way["name"]) for way in [*ways, {"name": "way"}])
+    wide = max(text_width(config["name"]) for config in [*configs, {"name": "configuration"}])
     yield lines[0]
-    for way, line in zip(ways, lines[1:], strict=True):
+    for config, line in zip(configs, lines[1:], strict=True):
         # why there is no release is told below, and the words reach over several columns
-        yield line if way["problem"] is None else f"{padded(way['name'], wide)}{'no release':>15}"
+        yield line if config["problem"] is None else f"{padded(config['name'], wide)}{'no release':>15}"
     yield ""
-    if any(way["frontier"] for way in ways):
+    if any(config["frontier"] for config in configs):
         than = "smaller query errors" if found["queries"] else "a smaller GCP"
-        yield f"* on the frontier: no other way has both less mean risk and {than}."
+        yield f"* on the frontier: no other configuration has both less mean risk and {than}."
     told: dict[str, list[str]] = {}
-    for way in ways:
-        for text in [*way["notes"], *([way["problem"]] if way["problem"] else [])]:
-            told.setdefault(text, []).append(way["name"])
+    for config in configs:
+        for text in [*config["notes"], *([config["problem"]] if config["problem"] else [])]:
+            told.setdefault(text, []).append(config["name"])
     # of the same reason once, and of learning it was said above
     yield from (f"{'; '.join(names)}: {text}" for text, names in told.items())
 
 
-def _way(way: Figures) -> Sequence[str]:
-    if way["problem"] is not None:
+def _figures_of(config: Figures) -> Sequence[str]:
+    if config["problem"] is not None:
         return [""] * len(_COLUMNS)
-    risk = way["risk"] or {"mean": None, "largest": None, "above": {}}
-    bound = None if way["guarantee"] is None else f"≤{_percent(way['guarantee'], 1)}"
-    memory = way.get("memory")
+    risk = config["risk"] or {"mean": None, "largest": None, "above": {}}
+    bound = None if config["guarantee"] is None else f"≤{_percent(config['guarantee'], 1)}"
+    memory = config.get("memory")
     return (
-        _real(way["gcp"]),
-        _real(way["arx"]),
-        _real(way["entropy"]),
-        _percent(way["suppressed"]),
-        "-" if way["classes"] is None else f"{way['classes']:,}",
+        _real(config["gcp"]),
+        _real(config["arx"]),
+        _real(config["entropy"]),
+        _percent(config["suppressed"]),
+        "-" if config["classes"] is None else f"{config['classes']:,}",
         _percent(risk["mean"]),
         bound or _percent(risk["largest"], 1),
         _percent(risk["above"].get("0.09"), 1),
         _percent(risk["above"].get("0.2"), 1),
-        _percent(way["query_error"], 1),
-        "-" if way.get("seconds") is None else f"{way['seconds']:.2f}",
+        _percent(config["query_error"], 1),
+        "-" if config.get("seconds") is None else f"{config['seconds']:.2f}",
         "-" if memory is None else f"{memory / 1e6:,.0f}",
     )
 

@@ -1,4 +1,4 @@
-"""From codes to the numbers that classifiers learn from: of raw records, and of what a release shows of them.
+"""Features for classifiers, from raw records and from released cells.
 
 Numbers stay numbers; a missing one is the median of the others, with a column that says so. Categories become a column
 of 0 and 1 for each value.
@@ -26,15 +26,13 @@ Codes = NDArray[np.integer[Any]]
 Pair = tuple[Reals, Reals]
 """The same columns of the training records and of the test records."""
 MOST = 256
-"""So many values of a column get a column of their own, the most frequent first: rarer ones tell little, and thousands
-would not fit into memory."""
+"""The most values of a column that get a column of their own, the most frequent first: rarer values help little, and
+thousands would not fit into memory.
+"""
 
 
 def others(table: Table) -> list[Column]:
-    """Return the columns that leave as they came, but the class: they can be learned from in every release.
-
-    Lists and bytes are no features.
-    """
+    """Return the unchanged columns, except for the class: every release has them. Lists and bytes are not features."""
     if table.carried is None:
         return []
     target = None if table.target is None else table.target.name
@@ -48,15 +46,15 @@ def others(table: Table) -> list[Column]:
 
 
 def raw(columns: Iterable[Column], training: Ints, test: Ints) -> Pair:
-    """Return the features of records as they are."""
+    """Return the features of original records."""
     return joined([plain(c, c.codes[training], c.codes[test]) for c in columns], len(training), len(test))
 
 
 def released(table: Table, shown: Generalized, training: Ints, test: Ints, generator: np.random.Generator) -> Pair:
-    """Return what a release of the training records shows in the quasi-identifiers; all of them have to be in it.
+    """Return the features of the quasi-identifiers in a release of the training records; it must have all of them.
 
-    ``shown`` is the release of the table's ``training`` rows. The features are of those that are neither left out nor
-    masked (see :func:`kept`), in their order.
+    ``shown`` is the release of the table's ``training`` rows. The features are of records that are neither suppressed
+    nor masked (see :func:`kept`), in their order.
     """
     rows = kept(shown)
     classes = shown.partition.classes[rows]
@@ -80,7 +78,7 @@ def kept(shown: Generalized) -> Ints:
 
 
 def plain(column: Column, known: Codes, asked: Codes) -> Pair:
-    """Return the features of a column as it is, from the codes of training and test records."""
+    """Return the features of an unchanged column, from the codes of training and test records."""
     if column.positions is None:
         return one_hot(known, asked, column.size)
     there = known[known != column.missing_code]
@@ -103,7 +101,7 @@ def one_hot(known: Codes, asked: Codes, size: int) -> Pair:
 
 
 def recoded(column: Column, cut: Ints, held: Codes, known: Codes, asked: Codes) -> Pair:
-    """Return the cells of a column that is recoded alike everywhere; numbers that are all shown stay numbers.
+    """Return the cells of a globally recoded column; numbers that are all shown stay numbers.
 
     ``held`` are the codes of all records that the cut was made for, ``known`` those of the released ones.
     """
@@ -116,7 +114,7 @@ def recoded(column: Column, cut: Ints, held: Codes, known: Codes, asked: Codes) 
 
 
 def _untouched(column: Column, cut: Ints, codes: Codes) -> bool:
-    """Say whether a cut shows all of these codes as they are."""
+    """Return whether a cut shows all of these codes unchanged."""
     if column.taxonomy is not None:
         return bool(column.taxonomy.is_leaf[cut[codes]].all())
     return len(np.unique(cut[codes])) == len(codes) and not np.any(cut < 0)

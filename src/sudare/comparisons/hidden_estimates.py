@@ -1,4 +1,4 @@
-"""What an analyst estimates where values are hidden or drawn: by dummies, by anatomy, and by pram.
+"""Query answers from hidden or randomly drawn values: dummies, anatomy and pram.
 
 - ``dummies``: quasi-identifiers are exact; the sensitive values of the records that meet a query's other conditions are
   estimated from their sets, as ``sudare estimate`` does.
@@ -28,16 +28,16 @@ from sudare.table import Column, Perturbation, Separation, Table
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
-Shown = Mapping[str, NDArray[Any]]
+DrawnCodes = Mapping[str, NDArray[Any]]
 """By column, the codes that each record shows."""
 ALIKE = 1e-9
-"""A difference of two probabilities below which values are drawn alike."""
+"""Two probabilities that differ by less count as equal."""
 LEAST_KEPT = 1e-6
 """Of a matrix, below which it says nothing about the truth."""
 
 
 class CannotEstimateError(Exception):
-    """Nothing can be estimated here, for a reason that is told."""
+    """Nothing can be estimated; the message has the reason."""
 
 
 def from_groups(table: Table, recoding: Separation, queries: Sequence[Query]) -> list[float]:
@@ -55,21 +55,21 @@ def from_groups(table: Table, recoding: Separation, queries: Sequence[Query]) ->
     return found
 
 
-def draw_all(recoding: Perturbation, rows: int) -> Shown:
+def draw_all(recoding: Perturbation, rows: int) -> DrawnCodes:
     """Draw every cell, once, as a release would."""
     return {name: draw.cells(np.arange(rows)) for name, draw in recoding.draws.items()}
 
 
-def from_draws(recoding: Perturbation, shown: Shown, queries: Sequence[Query], rows: int) -> list[float]:
+def from_draws(recoding: Perturbation, shown: DrawnCodes, queries: Sequence[Query], rows: int) -> list[float]:
     """Return estimates from a release whose values were drawn, by what it shows."""
     if all(draw.width is not None for draw in recoding.draws.values()):
         return [_from_sets(recoding, shown, query) for query in queries]
     if recoding.facts.get("strata") or recoding.facts.get("joint"):
-        raise CannotEstimateError("queries are not estimated where columns are drawn by strata, or together.")
+        raise CannotEstimateError("queries are not estimated if columns are drawn jointly or by strata.")
     return [_from_values(recoding, shown, query, rows) for query in queries]
 
 
-def _from_sets(recoding: Perturbation, shown: Shown, query: Query) -> float:
+def _from_sets(recoding: Perturbation, shown: DrawnCodes, query: Query) -> float:
     secret = query.sensitive
     if secret is None or secret.column.name not in shown:
         return float(query.truth)
@@ -86,7 +86,7 @@ def _from_sets(recoding: Perturbation, shown: Shown, query: Query) -> float:
     return float(counts[allowed(secret, draw.column)].sum())
 
 
-def _from_values(recoding: Perturbation, shown: Shown, query: Query, rows: int) -> float:
+def _from_values(recoding: Perturbation, shown: DrawnCodes, query: Query, rows: int) -> float:
     conditions = [*query.quasi.values(), *([] if query.sensitive is None else [query.sensitive])]
     inside = np.ones(rows, dtype=np.bool_)
     matrices, met, counting = [], np.zeros(rows, dtype=np.int64), np.ones(rows)
@@ -114,7 +114,7 @@ def _from_values(recoding: Perturbation, shown: Shown, query: Query, rows: int) 
 
 
 def _lumped(matrix: Mapping[str, Any], wanted: NDArray[np.bool_]) -> Reals | None:
-    """Return how likely a value that is asked for or not is shown as such; None if that depends on the value."""
+    """Return how likely values inside and outside a query are shown inside; None if that depends on the value."""
     keep = matrix.get("p")
     if keep is not None:
         share = float(wanted.mean())
@@ -132,7 +132,7 @@ def _counting(matrix: Mapping[str, Any], wanted: NDArray[np.bool_]) -> Reals:
     keep, asked = matrix.get("p"), wanted.astype(np.float64)
     if keep is not None:
         if keep < LEAST_KEPT:
-            raise CannotEstimateError("nothing is kept of some columns, so that queries about them have no answer.")
+            raise CannotEstimateError("some columns keep no values, so queries about them have no answer.")
         return np.asarray((asked - (1 - keep) * asked.mean()) / keep)
     rows = np.array(matrix["rows"], dtype=np.float64)
     if not np.linalg.cond(rows) < 1 / LEAST_KEPT:

@@ -1,4 +1,4 @@
-"""The figures of one way: what its release loses, how exposed people are in it, what queries say, what it costs."""
+"""The figures of one configuration: loss, risk, query errors, time and memory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sudare.comparisons.configurations import Way
-from sudare.comparisons.hidden_estimates import CannotEstimateError, Shown, draw_all, from_draws, from_groups
+from sudare.comparisons.configurations import Configuration
+from sudare.comparisons.hidden_estimates import CannotEstimateError, DrawnCodes, draw_all, from_draws, from_groups
 from sudare.comparisons.queries import Query, estimates
 from sudare.comparisons.run_costs import measured
 from sudare.core.errors import SudareError
@@ -22,11 +22,11 @@ from sudare.table import Generalized, Partition, Perturbation, Recoding, Separat
 WARM = 1000
 """Records on which a method runs once before it is measured, so that loading its compiled code is not counted."""
 THRESHOLDS = ("0.09", "0.2")
-NO_MEMORY = "the memory that there is does not suffice."
-OWN_ITEMS = "item sets are shown record by record, so that there is no risk of classes."
-ONE_OF_L = "identities are not hidden: the guarantee is how surely a sensitive value is told by counting, 1/l."
-LINKED = "values are drawn: the guarantee is how surely a record is connected with its person at most, 1/k."
-BELIEVED = "values are drawn: the guarantee is how much is believed of a value on average at most, alpha."
+NO_MEMORY = "there is not enough memory."
+OWN_ITEMS = "item sets differ from record to record, so there is no risk of classes."
+ONE_OF_L = "identities are not hidden: the guarantee limits the probability of a sensitive value, to 1/l."
+LINKED = "values are drawn: the guarantee limits the probability of linking a record with its person, to 1/k."
+BELIEVED = "values are drawn: the guarantee limits the average probability of a value, to alpha."
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class RiskFigures:
 
 @dataclass(frozen=True)
 class Result:
-    """What one way comes to; figures that do not apply are None, and ``notes`` say why.
+    """The result of one configuration; figures that do not apply are None, and ``notes`` say why.
 
-    ``swept`` is what the sweep set. ``suppressed`` is the share of the records left out or masked, ``guarantee`` a
+    ``swept`` are the values of the sweep. ``suppressed`` is the share of suppressed or masked records, ``guarantee`` a
     probability that the method promises not to exceed, where there is no risk of classes. ``query_error`` is the mean
-    relative error. ``memory`` is in bytes. ``frontier`` says that no other way has both less risk and more utility. If
-    ``problem`` says why there is no release, there are no figures.
+    relative error. ``memory`` is in bytes. ``frontier`` says that no other configuration has both less risk and more
+    utility. If ``problem`` says why there is no release, there are no figures.
     """
 
     name: str
@@ -75,10 +75,10 @@ class Result:
 
 
 class Bench:
-    """What all ways are measured on: a table, queries about it, and for each way the table that its method sees.
+    """The bench for all configurations: a table, queries about it, and the table that each method reads.
 
-    ``table`` is as it came, for what classifiers learn without any release. ``asks`` gives the queries of a way: what
-    is rare depends on what is required, and rare values are not told apart.
+    ``table`` is the original one, for the baselines of classifiers. ``asks`` returns the queries of a configuration:
+    its requirements decide which values are rare, and rare values are merged.
     """
 
     def __init__(
@@ -86,48 +86,50 @@ class Bench:
         table: Table,
         requirements: Requirements,
         queries: Sequence[Query],
-        seen: Callable[[Way], Table],
+        seen: Callable[[Configuration], Table],
         seed: int,
-        asks: Callable[[Way], Sequence[Query]] | None = None,
+        asks: Callable[[Configuration], Sequence[Query]] | None = None,
     ) -> None:
-        self.asks = asks or (lambda way: queries)
+        self.asks = asks or (lambda config: queries)
         self.table, self.requirements, self.queries, self.seen, self.seed = table, requirements, queries, seen, seed
         self._warm: set[tuple[str, ...]] = set()
 
-    def measure(self, way: Way) -> Result:
-        """Return the figures of a way; what keeps it from making a release is told in them."""
-        blank = Result(way.name, way.method, dict(way.options), dict(way.swept))
+    def measure(self, config: Configuration) -> Result:
+        """Return the figures of a configuration, or the reason why it makes no release."""
+        blank = Result(config.name, config.method, dict(config.options), dict(config.swept))
         try:
-            if way.problems:
-                way.recode(self.table, self.requirements, self.seed)  # which raises
-            table = self.seen(way)
-            self._warm_up(way, table)
-            (recoding, drawn), cost = measured(lambda: self._decide(way, table))
-            return self._figures(replace(blank, **vars(cost)), way, table, recoding, drawn)
+            if config.problems:
+                config.recode(self.table, self.requirements, self.seed)  # which raises
+            table = self.seen(config)
+            self._warm_up(config, table)
+            (recoding, drawn), cost = measured(lambda: self._decide(config, table))
+            return self._figures(replace(blank, **vars(cost)), config, table, recoding, drawn)
         except SudareError as error:
             return replace(blank, problem=str(error))
         except MemoryError:
             return replace(blank, problem=NO_MEMORY)
 
-    def _warm_up(self, way: Way, table: Table) -> None:
-        key = (way.method, *(f"{key}={value}" for key, value in sorted(way.options.items())))
+    def _warm_up(self, config: Configuration, table: Table) -> None:
+        key = (config.method, *(f"{key}={value}" for key, value in sorted(config.options.items())))
         if key in self._warm:
             return
         self._warm.add(key)
         few = np.unique(np.linspace(0, table.rows - 1, min(WARM, table.rows)).astype(np.int64))
         with suppress(SudareError):  # so few records may not keep the policy
-            self._decide(way, table.taken(few))
+            self._decide(config, table.taken(few))
 
-    def _decide(self, way: Way, table: Table) -> tuple[Recoding, Shown]:
+    def _decide(self, config: Configuration, table: Table) -> tuple[Recoding, DrawnCodes]:
         """Return what a method decides, and what it draws, which some do only when a release is written."""
-        recoding = way.recode(table, self.requirements, self.seed)
+        recoding = config.recode(table, self.requirements, self.seed)
         return recoding, draw_all(recoding, table.rows) if isinstance(recoding, Perturbation) else {}
 
-    def _figures(self, blank: Result, way: Way, table: Table, recoding: Recoding, drawn: Shown) -> Result:
-        queries = self.asks(way)
+    def _figures(
+        self, blank: Result, config: Configuration, table: Table, recoding: Recoding, drawn: DrawnCodes
+    ) -> Result:
+        queries = self.asks(config)
         if isinstance(recoding, Partition):
             return self._of_classes(blank, table, recoding, queries)
-        guarantee, note = promised(way.requirements or self.requirements)
+        guarantee, note = promised(config.requirements or self.requirements)
         error, notes = None, [note]
         try:
             if isinstance(recoding, Separation):

@@ -73,7 +73,7 @@ class Query:
 def draw_queries(table: Table, wanted: int, seed: int) -> list[Query]:
     """Draw queries about a table; fewer than wanted if its values leave no more, none without single-valued columns.
 
-    The columns of ``table.sensitive`` are asked about.
+    Queries may use the columns of ``table.sensitive``.
     """
     columns, sensitive = list(table.single.values()), list(table.sensitive.values())
     if not columns or not table.rows:

@@ -1,4 +1,4 @@
-"""Wiring of a comparison: reads the data once, and encodes it as each of the compared methods sees it."""
+"""The run of a comparison: reads the data once, and encodes it for each compared method."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import pyarrow as pa
 from sudare.comparisons import (
     Bench,
     Comparison,
+    Configuration,
     Query,
-    Way,
-    check_asked,
     check_installed,
-    compare_ways,
+    check_request,
+    compare_configurations,
+    configurations_for,
     draw_queries,
-    ways_for,
 )
 from sudare.core.errors import ParameterError, SudareError
 from sudare.core.progress import Listener, silent
@@ -33,7 +33,7 @@ from sudare.sources.opened_source import Data, read
 from sudare.sources.policy_rarity import Rarity, rarity, without_rare
 from sudare.table import Table
 
-UNCOUNTED = "uniqueness is counted on a written release, and none is written here: a way may not keep that limit."
+UNCOUNTED = "uniqueness is counted on written releases only: a configuration here may break that limit."
 
 
 def compare_of(
@@ -49,31 +49,36 @@ def compare_of(
     time_limit: float | None = None,
     progress: Listener | None = None,
 ) -> Comparison:
-    """Compare ways to make a release of a table; see :func:`sudare.api.compare`."""
+    """Compare configurations on a table; see :func:`sudare.api.compare`."""
     started, listener = time.monotonic(), progress or silent
     if target is not None:
         check_installed()
     roles = {name: spec.role for name, spec in policy.columns.items()}
-    ways = _ways(
-        partial(check_asked, target, roles, folds, seed, queries=queries, time_limit=time_limit),
+    configs = _checked_configurations(
+        partial(check_request, target, roles, folds, seed, queries=queries, time_limit=time_limit),
         partial(
-            ways_for, policy, target if isinstance(target, str) else None, requirements_of, asked=methods, sweep=sweep
+            configurations_for,
+            policy,
+            target if isinstance(target, str) else None,
+            requirements_of,
+            asked=methods,
+            sweep=sweep,
         ),
     )
     source, _ = read(data, policy)
-    untouched = [way for way in ways if METHODS[way.method].leaves_quasi and not way.problems]
+    untouched = [config for config in configs if METHODS[config.method].leaves_quasi and not config.problems]
     # it is encoded again for these: only then are the rows kept as they came
     whole = source.table() if untouched else None
     secrets = [name for name in policy.sensitive if _single(policy, source.schema, name)]
     table = encode(source if whole is None else whole, policy, progress=listener, target=target, also=secrets)
-    view = _Seen(policy, table, whole, target)
+    view = _TableView(policy, table, whole, target)
     # what leaves quasi-identifiers as they are has nothing to learn from; who asks for it is told so
-    judged = [way for way in ways if methods is not None or not METHODS[way.method].leaves_quasi]
+    judged = [config for config in configs if methods is not None or not METHODS[config.method].leaves_quasi]
     asks = _Asks(view, queries, seed)
     bench = Bench(view.untouched, requirements_of(policy), asks.of(policy), view, seed, asks)
-    found = compare_ways(
+    found = compare_configurations(
         bench,
-        ways,
+        configs,
         target=target,
         judged=judged,
         folds=folds,
@@ -85,21 +90,23 @@ def compare_of(
     return replace(found, notes=(*found.notes, UNCOUNTED)) if limited else found
 
 
-def _ways(check: Callable[[], None], ways: Callable[[], list[Way]]) -> list[Way]:
-    """Return the ways, or raise what is wrong with all that was asked for: parameters, methods and sweep."""
+def _checked_configurations(
+    check: Callable[[], None], configs: Callable[[], list[Configuration]]
+) -> list[Configuration]:
+    """Return the configurations, or raise all problems of the request: parameters, methods and sweep."""
     try:
         check()
     except SudareError as error:
         try:
-            ways()
+            configs()
         except SudareError as other:
             raise ParameterError([*error.problems, *other.problems]) from None
         raise
-    return ways()
+    return configs()
 
 
-class _Seen:
-    """The table as methods see it: with the columns that they look at, and no others."""
+class _TableView:
+    """The table as methods read it, with only the columns that they use."""
 
     def __init__(self, policy: Policy, table: Table, whole: pa.Table | None, target: str | None) -> None:
         self.policy, self.table, self.whole, self.target = policy, table, whole, target
@@ -116,23 +123,23 @@ class _Seen:
         return self.hidden[rule]
 
     def looked_at(self, policy: Policy) -> Table:
-        """Return what most methods look at under a policy."""
+        """Return the policy as most methods read it."""
         return self._needed(self.whole_of(policy))
 
     def _needed(self, table: Table) -> Table:
         sensitive = {name: column for name, column in table.sensitive.items() if name in self.required}
         return replace(table, sensitive=sensitive)
 
-    def policy_of(self, way: Way) -> Policy:
-        """Return the policy of a way, with the parameters that a sweep set."""
-        return self.policy.asking({key: value for key, value in way.swept.items() if key in self.policy.parameters})
+    def policy_of(self, config: Configuration) -> Policy:
+        """Return the policy of a configuration, with the parameters of the sweep."""
+        return self.policy.asking({key: value for key, value in config.swept.items() if key in self.policy.parameters})
 
-    def __call__(self, way: Way) -> Table:
-        """Return the table of a way, or raise if the policy lets out what its method cannot hide."""
-        method = METHODS[way.method]
+    def __call__(self, config: Configuration) -> Table:
+        """Return the table of a configuration, or raise if the policy releases a column that its method cannot hide."""
+        method = METHODS[config.method]
         if not method.leaves_quasi:
-            return self.looked_at(self.policy_of(way))
-        view = view_of(method, way.options, self.policy)
+            return self.looked_at(self.policy_of(config))
+        view = view_of(method, config.options, self.policy)
         key = view.also if method.perturbs else None
         if key not in self.others:
             assert self.whole is not None
@@ -141,9 +148,9 @@ class _Seen:
 
 
 class _Asks:
-    """The queries of each way: drawn from the values that may be told, alike for all ways that may tell the same."""
+    """The queries of each configuration, drawn from its publishable values."""
 
-    def __init__(self, view: _Seen, wanted: int, seed: int) -> None:
+    def __init__(self, view: _TableView, wanted: int, seed: int) -> None:
         self.view, self.wanted, self.seed = view, wanted, seed
         self.drawn: dict[Rarity | None, list[Query]] = {}
 
@@ -154,13 +161,13 @@ class _Asks:
             self.drawn[rule] = draw_queries(self.view.whole_of(policy), self.wanted, self.seed)
         return self.drawn[rule]
 
-    def __call__(self, way: Way) -> list[Query]:
-        """Return the queries of a way."""
-        return self.of(self.view.policy if METHODS[way.method].leaves_quasi else self.view.policy_of(way))
+    def __call__(self, config: Configuration) -> list[Query]:
+        """Return the queries of a configuration."""
+        return self.of(self.view.policy if METHODS[config.method].leaves_quasi else self.view.policy_of(config))
 
 
 def _single(policy: Policy, schema: pa.Schema, name: str) -> bool:
-    """Say whether a column holds single values that can be counted."""
+    """Return whether a column holds single values that can be counted."""
     kind = schema.field(name).type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     several = pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)

@@ -1,4 +1,4 @@
-"""What a decision costs: the seconds it takes, and the memory that it needs beyond what is there already.
+"""The costs of a decision: its seconds, and its additional memory.
 
 Memory is the most that the process held while the decision was made, less what it held when it began. Linux tells both:
 the mark of the most that a process ever held can be set back to what it holds now (``/proc/self/clear_refs``). Before,
@@ -30,7 +30,7 @@ _RESET_PEAK = "5"
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds, and bytes of memory; None where the system does not tell."""
+    """Seconds, and bytes of memory; None if the system does not report them."""
 
     seconds: float
     memory: int | None
@@ -49,7 +49,7 @@ def measured(work: Callable[[], T]) -> tuple[T, Cost]:
 
 
 def _give_back() -> None:
-    """Give memory that is free back to the system, as far as there is a way to."""
+    """Return free memory to the system, as far as possible."""
     gc.collect()
     pa.default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):  # only some C libraries have it

@@ -1,1 +1,1 @@
-"""What every room stands on: errors, progress, randomness, memory, and limits on what users name."""
+"""The base of all rooms: errors, progress, randomness, memory, and limits on user input."""

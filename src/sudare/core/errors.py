@@ -1,4 +1,4 @@
-"""The exception tree: every error a user can cause, in one form.
+"""The exceptions: every error that a user can cause, in one form.
 
 An error carries one or more :class:`Problem`: where it is, what was wrong (with what was got and what is
 allowed), and a hint. Configuration errors are collected and shown together. A message never holds a value
@@ -31,7 +31,7 @@ def printable(text: str) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: where it is, what it is, and how to mend it."""
+    """One problem: its place, its description, and a hint."""
 
     where: str
     what: str
@@ -96,7 +96,7 @@ class ParameterError(SudareError):
 
 
 class TargetError(SudareError):
-    """The release cannot be written where it was asked to be."""
+    """The release cannot be written to its target."""
 
     subject = "the target"
 

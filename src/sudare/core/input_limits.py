@@ -20,7 +20,7 @@ from sudare.core.sizes import GIB, MIB
 DEEPEST = 100
 """Mappings and lists inside each other, at most."""
 LARGEST_CERTIFICATE = GIB
-"""A certificate's file, in bytes: it may tell large matrices."""
+"""The largest size of a certificate's file, in bytes: it may contain large matrices."""
 ALIASED = 10_000
 """What aliases of YAML stand for, in nodes, at most."""
 
@@ -53,7 +53,7 @@ def content(path: Path, most: int) -> bytes:
         os.close(descriptor)
         if stat.S_ISDIR(facts.st_mode):
             raise UnreadableError("cannot be read: Is a directory.")
-        raise UnreadableError("is not a regular file.", "copy what it holds into a file.")
+        raise UnreadableError("is not a regular file.", "copy its content to a file.")
     with os.fdopen(descriptor, "rb") as file:
         try:
             found = b"" if facts.st_size > most else file.read(most + 1)
@@ -73,7 +73,7 @@ def certificate_text(path: Path) -> str:
 
 
 class Bounded(yaml.composer.Composer):
-    """What a YAML loader is made of that keeps to the bounds; ``most_nodes`` is told by whoever makes one of it."""
+    """The base of a YAML loader with limits; a subclass sets ``most_nodes``."""
 
     most_nodes = 10_000_000
 
@@ -88,14 +88,14 @@ class Bounded(yaml.composer.Composer):
         if self.check_event(yaml.AliasEvent):  # type: ignore[attr-defined]
             node: Any = super().compose_node(parent, index)
             if id(node) not in self.known:
-                raise BoundsError("has an alias inside of what it stands for")
+                raise BoundsError("has an alias inside its own target")
             size, height = self.known[id(node)]
             self.nodes, self.aliased = self.nodes + size, self.aliased + size
             self._reach(self.depth + height)
         else:
             node = self._counted(parent, index)
         if self.aliased > ALIASED:
-            raise BoundsError(f"has aliases that stand for more than {ALIASED:,} nodes")
+            raise BoundsError(f"has aliases that expand to more than {ALIASED:,} nodes")
         if self.nodes > self.most_nodes:
             raise BoundsError(f"has more than {self.most_nodes:,} nodes")
         return node
@@ -112,11 +112,11 @@ class Bounded(yaml.composer.Composer):
     def _reach(self, depth: int) -> None:
         self.deepest = max(self.deepest, depth)
         if depth > DEEPEST:
-            raise BoundsError(f"nests deeper than {DEEPEST} levels")
+            raise BoundsError(f"is nested deeper than {DEEPEST} levels")
 
 
 def out_of_bounds(data: Any) -> str:
-    """Say what is too much about nested mappings and lists: their depth, or how often parts of them are repeated."""
+    """Return which limit nested mappings and lists exceed: their depth, or how often parts of them are repeated."""
     known: dict[int, tuple[int, int]] = {}  # of each part its size and its height
     repeated = 0
     waiting: list[tuple[Any, int, bool]] = [(data, 1, False)]
@@ -131,7 +131,7 @@ def out_of_bounds(data: Any) -> str:
             continue
         size, height = known.get(id(part), (0, 0))
         if depth + height > DEEPEST:
-            return f"nests deeper than {DEEPEST} levels"
+            return f"is nested deeper than {DEEPEST} levels"
         repeated += size
         if repeated > ALIASED:
             return f"repeats parts of more than {ALIASED:,} values"

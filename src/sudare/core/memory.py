@@ -1,4 +1,4 @@
-"""How much memory there is, how much a table needs, and what to say if that does not go together.
+"""Memory: how much is available, how much a table needs, and the error if it does not fit.
 
 An estimate is made before anything is read: a run that would be killed half-way is better not begun.
 """
@@ -16,16 +16,16 @@ from sudare.core.errors import DataError, ParameterError, Problem
 from sudare.core.sizes import GIB, MIB
 
 FLOOR = 256 << 20
-"""What is needed whatever the table: the libraries, buffers for reading and writing, and dictionaries."""
+"""The memory that every table needs: libraries, buffers for reading and writing, and dictionaries."""
 
 RESERVE = 640 << 20
 """What is left for the libraries and for the buffers of reading and writing where the rest is limited."""
 
 FLOOR_PER_ROW = 20
-"""What must be at hand for each record even if all else is in files: its share of the lines of clusters and classes."""
+"""The memory per record that cannot be in files: its share of the arrays of clusters and classes."""
 
 ITEMS_PER_SET = 8
-"""The items that a record is taken to hold where a source does not tell."""
+"""The assumed number of items of a record, if the source does not give it."""
 
 COUNTING = GIB
 """The most that the table takes in which records that agree are counted."""
@@ -35,11 +35,11 @@ _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 @dataclass(frozen=True)
 class Demand:
-    """What a table is, as far as memory goes.
+    """The size of a table, for the estimate of memory.
 
     ``single`` and ``tallied`` count encoded columns with one value per record: all of them, and those that are not
     quasi-identifiers. ``items`` is the number of items of each item-set column, if it is known, and ``carried`` the
-    bytes that a record takes up in columns that leave as they came.
+    bytes of a record in unchanged columns.
     """
 
     rows: int
@@ -77,7 +77,7 @@ def parse_size(size: int | str) -> int:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(iB|B)?\s*", str(size), re.IGNORECASE)
     if isinstance(size, bool) or found is None or not 0 < float(found[1]) < 1 << 60:
         shown = size if isinstance(size, int | float) else f"'{size}'"
-        raise ParameterError(Problem("memory", f"is a size; got {shown}.", "write it as in 4GiB, 500MB or 4G."))
+        raise ParameterError(Problem("memory", f"must be a size; got {shown}.", "write it as in 4GiB, 500MB or 4G."))
     unit = 1000 if (found[3] or "").upper() == "B" and found[2] else 1024
     return min(int(float(found[1]) * unit ** _UNITS[found[2].upper()]), 1 << 60)
 
@@ -91,14 +91,14 @@ def show_size(size: int) -> str:
 
 
 def available() -> int | None:
-    """Return the bytes that this process can still have, or None if the system does not tell."""
+    """Return the bytes of memory that this process can still get, or None if the system does not report this."""
     return min(_known(), default=None)
 
 
 def storage_limit(demand: Demand, memory: int) -> int:
     """Return how many bytes of arrays may stay in memory if the whole run may take ``memory``, or raise."""
     if demand.least > memory:
-        what = f"{show_size(memory)} do not do for {demand.rows:,} records."
+        what = f"{show_size(memory)} are too little for {demand.rows:,} records."
         raise DataError(Problem("memory", what, f"use --memory {_option(demand.least)} or more."))
     return max(memory - RESERVE - FLOOR_PER_ROW * demand.rows, memory // 8)
 
@@ -111,7 +111,7 @@ def check_fits(demand: Demand, free: int | None) -> None:
     if demand.least > free:
         raise DataError(Problem("memory", what, "use a machine with more memory, or fewer records."))
     limit = max(free * 3 // 4, demand.least)
-    hint = f'use --memory {_option(limit)} (in Python memory="{_option(limit)}"): the rest is kept in files meanwhile.'
+    hint = f'use --memory {_option(limit)} (in Python memory="{_option(limit)}"): temporary files hold the rest.'
     raise DataError(Problem("memory", what, hint))
 
 
@@ -120,7 +120,7 @@ def _option(size: int) -> str:
 
 
 def _known() -> Iterator[int]:
-    """Give every limit that can be found: of the machine, and of the control groups this process is in."""
+    """Yield every limit that can be found: of the machine, and of the control groups this process is in."""
     try:
         about = Path("/proc/meminfo").read_text(encoding="ascii")
         yield 1024 * int(re.search(r"^MemAvailable:\s+(\d+) kB", about, re.MULTILINE)[1])  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""Progress: what a long-running function tells whoever listens.
+"""Progress reports of long-running functions.
 
 A listener is any callable ``listener(stage, done, total)``: the stage's name, how far it is, and how far it will
 go (0 if that is not known). Functions call it often and cheaply; it is silent unless somebody listens.

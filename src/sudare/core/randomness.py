@@ -1,11 +1,11 @@
-"""Random words for what is released.
+"""Random words for releases, from the operating system.
 
-What is drawn hides the truth only as long as nobody can draw it again. The state of a statistical generator, such as
-NumPy's, can be recovered from enough of its output; a release of drawn cells is such output, and with the state anyone
-could tell the dummies from the truth. So the words come from the operating system, whose generator is made to
-withstand that. The same holds for orders of rows, and for numbers that stand for people: they say nothing only as long
-as nobody can tell what was before. A seed is for tests: it never reaches a release or its certificate, which tells that
-there was one.
+Random values hide the truth only as long as nobody can draw them again. The state of a statistical generator, such as
+NumPy's, can be recovered from enough of its output. A release of drawn cells is such output, and with the state anyone
+could distinguish dummies from true values. So the words come from the operating system, whose generator is made to
+withstand that. The same holds for orders of rows, and for numbers that stand for people: they reveal nothing only as
+long as nobody can reconstruct them. A seed is for tests: it is never in a release or its certificate, which only
+records that there was one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPERATING_SYSTEM, SEEDED = "the operating system's", "made from a seed, for test
 class Entropy:
     """An endless supply of random 32-bit words; threads may share it.
 
-    ``source`` says in a few words where they come from; it tells that there was a seed, and not which.
+    ``source`` says in a few words where they come from; it says that there was a seed, but not which.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -57,10 +57,10 @@ class Entropy:
 
 
 class Keyed:
-    """Random 32-bit words that whoever holds the key can draw again, and nobody else can tell from chance.
+    """Random 32-bit words that can be drawn again with the key, and cannot be predicted without it.
 
-    They are the output of SHAKE-256. This is for draws that have to come out alike wherever they are made, as when a
-    task of Spark is run again; the key comes from the operating system.
+    They are the output of SHAKE-256. This is for draws that must be the same if they are repeated, such as when Spark
+    runs a task again; the key comes from the operating system.
     """
 
     def __init__(self, key: bytes) -> None:

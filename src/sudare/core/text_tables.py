@@ -1,4 +1,4 @@
-"""Tables of plain text whose columns line up on a terminal, also where letters are two columns wide.
+"""Tables of plain text whose columns align on a terminal, also with letters that are two columns wide.
 
 How wide a letter is, ``rich`` knows. Its tables are not used: they would break lines and take a second for two thousand
 rows, and the text is to be the same on a terminal, in a pipe and in Python.

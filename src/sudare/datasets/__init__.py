@@ -1,4 +1,4 @@
-"""Data that comes with sudare, to try it on.
+"""Sample data that comes with sudare.
 
 - ``adult``: the Adult census table; one row per person.
 - ``diabetes``: a sample of hospital encounters of people with diabetes; several rows per patient, with item sets.
@@ -35,7 +35,7 @@ __all__ = [
 def adult(part: Literal["train", "test", "all"] = "train", *, complete: bool = False) -> pa.Table:
     """Return the Adult (Census Income) table: 32,561 rows for training, 16,281 for testing, or all 48,842.
 
-    Cells that the source marks as unknown are null. ``complete`` leaves out the rows that have any, as most of the
+    Cells that the source marks as unknown are null. ``complete`` drops the rows that have any, as most of the
     literature does: 30,162 and 15,060 rows remain.
     """
     # Imported here so that a look at the policy or the hierarchies does not load Arrow.
@@ -92,7 +92,7 @@ def diabetes_policy() -> Path:
 def claims(rows: int = 10_000, seed: int = 0) -> pa.Table:
     """Return synthetic medical claims; ``sudare generate claims`` writes any number of them to a file.
 
-    The same rows and seed give the same table. :mod:`sudare.datasets.claims` tells how it is drawn.
+    The same rows and seed give the same table. :mod:`sudare.datasets.claims` describes how it is drawn.
     """
     from sudare.datasets.claims import claims_table
 

@@ -1,4 +1,4 @@
-"""The made-up world behind the synthetic claims: codes, how often they occur, and in whom.
+"""The model behind the synthetic claims: codes, their frequencies, and their dependence on age and sex.
 
 Everything here is fixed: it does not depend on the seed of a table, so that tables of different seeds are draws from
 the same world. Chances are kept as lookup tables: a random number of 16 (or 8) bits is an index, and the cell is what
@@ -140,7 +140,7 @@ def _counts(means: Numbers, least: int, most: int) -> Whole:
 
 
 def _zipf(draw: np.random.Generator, size: int) -> Numbers:
-    """Return Zipf-like shares in a random order, so that the place of a code in the alphabet does not tell its rank."""
+    """Return Zipf-like shares in a random order, so that the alphabetical order of codes does not show their rank."""
     rank = np.argsort(draw.random(size)) + 1
     share = rank.astype(np.float64) ** -_ZIPF
     return np.asarray(share / share.sum())

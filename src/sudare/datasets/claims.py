@@ -87,7 +87,7 @@ def write_claims(path: Path, rows: int, seed: int = 0, progress: Listener | None
     """Write the table to a new Parquet file, chunk by chunk; its name appears when it is complete."""
     _check(rows, seed)
     if path.suffix.lower() != ".parquet":
-        raise TargetError(Problem(str(path), "is not a Parquet file by its ending.", "claims are written to .parquet."))
+        raise TargetError(Problem(str(path), "does not end in .parquet.", "claims are written to a .parquet file."))
     try:
         _must_be_new(path)
         part = path.with_name(f".{path.name}.part")
@@ -104,7 +104,7 @@ def write_claims(path: Path, rows: int, seed: int = 0, progress: Listener | None
 
 def _must_be_new(path: Path) -> None:
     if path.exists() or path.is_symlink():
-        raise TargetError(Problem(str(path), "is there already.", "choose another name, or remove it."))
+        raise TargetError(Problem(str(path), "exists already.", "choose another name, or remove it."))
 
 
 def _new(part: Path) -> BinaryIO:
@@ -112,7 +112,7 @@ def _new(part: Path) -> BinaryIO:
         return part.open("xb")
     except FileExistsError:
         hint = "if no other run is writing it, remove it."
-        raise TargetError(Problem(str(part), "is there already.", hint)) from None
+        raise TargetError(Problem(str(part), "exists already.", hint)) from None
 
 
 def _write(file: BinaryIO, rows: int, seed: int, progress: Listener | None) -> None:

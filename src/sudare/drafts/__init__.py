@@ -1,9 +1,9 @@
-"""Drafting a policy by looking at the columns of a table: a start for somebody who then reads every line.
+"""Drafts of policies, from the columns of a table: a start that a person must read line by line.
 
     facts (what a column holds) + words (what its name says)  ->  guesses (roles)  ->  writing (commented YAML)
 
-The draft errs on the careful side: nothing is ever guessed to be insensitive, whatever looks like an identifier is
-never released, and what cannot be told is treated as known to an intruder. No value of a person is in the text.
+The draft is careful: it never guesses that a column is insensitive, never releases a column that looks like an
+identifier, and treats an unclear column as known to an intruder. The text contains no value of a person.
 """
 
 from sudare.drafts.draft_text import draft_policy

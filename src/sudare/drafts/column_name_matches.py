@@ -1,4 +1,4 @@
-"""What the name of a column says, before anybody looks at its values."""
+"""Hints from the name of a column."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LONGEST_JOIN = 4
 
 @dataclass(frozen=True)
 class NameSays:
-    """What a name tells about its column; several things can be said at once.
+    """The hints in a column name; several can apply.
 
-    ``identifier`` and ``free_text`` settle the matter, unless the identifier is a ``person_number`` (ssn), which may
-    come back. ``person_id`` is the number of a person (patient_id), ``record_id`` that of something about a person
-    (case_no), ``person`` a person and nothing else (customer), ``bare_id`` an id of nothing in particular (id),
-    ``id_like`` an id of anything (hospital_id, row).
+    ``identifier`` and ``free_text`` decide, unless the identifier is a ``person_number`` (ssn), which may recur.
+    ``person_id`` is the number of a person (patient_id), ``record_id`` that of something about a person (case_no),
+    ``person`` a person and nothing else (customer), ``bare_id`` an id of nothing in particular (id), ``id_like`` an id
+    of anything (hospital_id, row).
     """
 
     identifier: bool
@@ -100,7 +100,7 @@ def _numbers_a_record(pieces: list[str]) -> bool:
 
 
 def split_words(name: str) -> list[str]:
-    """Return the words of a name, in lower case and without accents: ``PatientID`` and ``patient-id`` alike."""
+    """Return the words of a name, in lower case and without accents: the same for ``PatientID`` and ``patient-id``."""
     wide = unicodedata.normalize("NFKC", name)
     plain = "".join(_without_accent(letter) for letter in wide)
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""The words in column names that tell what a column is, in English, German, French, Spanish, Japanese and others.
+"""Words in column names that hint at a role, in English, German, French, Spanish, Japanese and others.
 
 Latin words stand here in lower case without accents (see :mod:`sudare.drafts.column_name_matches`, which also joins
 neighbouring words, so that ``firstname`` meets first_name, firstName and FIRST NAME). Japanese words are looked for

@@ -31,10 +31,10 @@ _HEADER = """\
 #
 # What each column is to somebody who tries to recognise a person:
 #   identifier   points at a person; never released
-#   subject      says whom a record is about; people are counted by it, and it is released as new numbers
-#   quasi        may be known from elsewhere; released as ranges and sets
-#   sensitive    must not be learnt about a known person; released as it is, in groups that are diverse enough
-#   insensitive  released as it is, without protection; never guessed: only you can say so
+#   subject      names the person of a record; people are counted by it, and it is released as new numbers
+#   quasi        an outsider may know it; released as ranges and sets
+#   sensitive    nobody may learn it about a known person; released unchanged, in groups that are diverse enough
+#   insensitive  released unchanged, without protection; never guessed: only you can decide this
 """
 
 
@@ -74,7 +74,9 @@ def _check(table: pa.Table) -> None:
             for name in twice
         )
     if not table.num_rows:
-        raise DataError("the table has no records, so there is nothing to look at.", hint="draft from a filled table.")
+        raise DataError(
+            "the table has no records, so there is nothing to draft from.", hint="draft from a table with records."
+        )
     check_header(table)
 
 
@@ -116,10 +118,10 @@ def _require(guesses: Mapping[str, Guess], facts: Mapping[str, Facts]) -> str:
     k = K if held >= K else 2
     lines = ["require:"]
     if k < K:
-        lines.append(f"  # There are fewer than {K} {who}, so k is only 2: hardly a crowd to hide in.")
+        lines.append(f"  # There are fewer than {K} {who}, so k is only 2, which protects little.")
     lines += [
-        f"  # At least k = {k} {who} share each combination of released quasi-identifiers, so that none stands out.",
-        "  # A larger k protects better and tells less; change it here.",
+        f"  # At least k = {k} {who} share each combination of released quasi-identifiers, so nobody stands out.",
+        "  # A larger k protects better and shows less detail; change it here.",
         f"  - {{model: k-anonymity, k: {k}{', count: subjects' if subject is not None else ''}}}",
     ]
     lines += _diversity([name for name, guess in guesses.items() if guess.role == "sensitive"], facts)
@@ -132,16 +134,16 @@ def _diversity(sensitive: Iterable[str], facts: Mapping[str, Facts]) -> list[str
     for name in sensitive:
         values = min(L, facts[name].distinct)
         if values < 2:
-            lines.append("  # A sensitive column holds fewer than two values: no group of it could be diverse.")
+            lines.append("  # A sensitive column holds fewer than two values, so no group of it can be diverse.")
             continue
         if not explained:
             lines += [
-                "  # Those who share a combination have at least l different values, so that belonging to them gives",
-                "  # no value away. A larger l protects better and tells less; change it here.",
+                "  # People who share a combination have at least l different values, so the group does not give",
+                "  # a value away. A larger l protects better and shows less detail; change it here.",
             ]
             explained = True
         lines.append(f"  - {{model: l-diversity, l: {values}, variant: distinct, column: {_scalar(name)}}}")
-    return lines or ["  # No column was guessed to be sensitive: if one is, give it that role and ask for l-diversity."]
+    return lines or ["  # No column was guessed to be sensitive: if one is, give it that role and require l-diversity."]
 
 
 def _item_sets(names: list[str], k: int) -> list[str]:
@@ -163,7 +165,7 @@ def _closing() -> str:
 
 
 def _source(guesses: Mapping[str, Guess], facts: Mapping[str, Facts], source: SourceSpec) -> str:
-    """Say how the file was read, and name the texts for missing cells in columns that are released.
+    """Return how the file was read, and name the texts for missing cells in columns that are released.
 
     The empty text always is one.
     """
@@ -184,7 +186,7 @@ def _source(guesses: Mapping[str, Guess], facts: Mapping[str, Facts], source: So
 
 
 def _scalar(text: str) -> str:
-    """Write a name as YAML: plain where every reader takes it for the same text, else quoted."""
+    """Write a name as YAML: plain if every parser reads it as the same text, otherwise quoted."""
     plain = text.replace("-", "_").isidentifier() and not text.startswith("-") and text.isprintable()
     # Some readers take y and n for yes and no; ours does not.
     return text if plain and text.lower() not in ("y", "n") and yaml.safe_load(text) == text else _quoted(text)

@@ -1,7 +1,7 @@
-"""What a column holds: counts over all of its cells, patterns over a sample of its distinct values.
+"""Facts about a column: counts over all of its cells, patterns over a sample of its distinct values.
 
-Values are looked at here and stay here; only the facts go on, and none of them is a value of a person. The one
-exception are the texts for "missing", which are words of a convention.
+Values are read here and stay here. Only facts are passed on, and none of them is a value of a person. The only
+exception are texts for "missing", which are conventions.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Facts:
     """The facts about one column.
 
     ``present`` counts the cells that are not missing, ``distinct`` their values, ``repeated`` the values that occur
-    more than once. ``tokens`` are the texts for missing. ``pattern`` is what of a person most values look like.
-    ``running`` says that the values number the records. ``rarity`` is how rare they are, and ``comes_back`` says that
-    records with the same value seem to be those of one person. ``digits`` is the one length of codes made of digits,
-    and ``hyphen`` the place of a hyphen in them.
+    more than once. ``tokens`` are the texts for missing. ``pattern`` is the kind of identifying value that most values
+    look like. ``running`` says that the values number the records. ``rarity`` is how rare they are, and ``comes_back``
+    says that records with the same value seem to belong to one person. ``digits`` is the one length of codes made of
+    digits, and ``hyphen`` the place of a hyphen in them.
     """
 
     records: int
@@ -162,7 +162,7 @@ def _is_scale(kind: pa.DataType) -> bool:
 
 
 def _tally(cells: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
-    """Return the distinct values in order of appearance, and how often each occurs; missing cells left out."""
+    """Return the distinct values in order of appearance, and how often each occurs, without missing cells."""
     if pa.types.is_decimal(cells.type) and cells.type.bit_width < 128:
         cells = cells.cast(pa.decimal128(cells.type.precision, cells.type.scale))  # Arrow does not count short ones
     tally = cells.value_counts()

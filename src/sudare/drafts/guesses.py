@@ -1,6 +1,6 @@
-"""From what a column's name says and what it holds to its role: careful first, and always with a reason.
+"""Guesses of roles from the names and contents of columns, each with a reason.
 
-The order of the questions below is the order of care. Reasons are facts in words and counts, never values.
+The most careful roles are tried first. Reasons are words and counts, never values.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _PREFIXES: Mapping[int, Sequence[int]] = {
 """Where codes of digits are cut, by their length: the places at which postal codes of that length name regions."""
 
 _BY_NAME = "the name says so"
-_IN_DOUBT = "in doubt, so treated as known to an intruder"
+_IN_DOUBT = "unclear, so treated as known to an intruder"
 _ONE_PERSON = "records that share a value agree in other columns, as those of one person do"
 _IF_MEASURED = "if it measures something, {role: quasi, kind: numeric} releases ranges"
-_IF_PUBLIC = "if they are no names or codes of people, {role: quasi} releases sets"
+_IF_PUBLIC = "if they are not names or codes of people, {role: quasi} releases sets"
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _guess(says: NameSays, facts: Facts) -> Guess:
 
 
 def _guess_subject(says: NameSays, facts: Facts) -> Guess | None:
-    """Tell who from which one: a person's id that comes back is the subject, one that never does an identifier."""
+    """Return the role of an id of people: the subject if it recurs, otherwise an identifier."""
     rank = says.subject_rank
     if not rank or facts.shape == "items" or (facts.shape == "date" and not says.person_number):
         return None
@@ -96,7 +96,7 @@ def _guess_subject(says: NameSays, facts: Facts) -> Guess | None:
     repeats = facts.repeated > 0 if rank > 1 else 2 * facts.repeated > facts.distinct or facts.comes_back
     if repeats and facts.distinct > 1 and not (says.person_number and few):
         what = _BY_NAME if rank > 1 else "an id by its name"
-        return Guess("subject", f"{what}, and values come back: one person, several records", rank=rank)
+        return Guess("subject", f"{what}, and values recur: one person, several records", rank=rank)
     return Guess("identifier", f"an id by its name; {_how_many_differ(facts)}")
 
 
@@ -117,7 +117,7 @@ def _gives_away(says: NameSays, facts: Facts) -> str:
     if facts.free_text:
         return "looks like free text, which may mention people"
     if facts.running and not says.quasi and not says.sensitive and facts.records > ENOUGH_RECORDS:
-        return "a running number, which leads back to the record"
+        return "a running number, which identifies the record"
     if says.id_like and (facts.shape != "date" or not says.quasi) and not _is_shared(says, facts):
         return f"an id by its name; {_how_many_differ(facts)}"
     text = facts.shape == "text" and not (facts.date_text or facts.separator or postal)
@@ -139,7 +139,7 @@ def _is_shared(says: NameSays, facts: Facts) -> bool:
 
 
 def _is_rare(facts: Facts) -> bool:
-    """Whether values lead to people, as far as they themselves tell; in a handful of records everything does."""
+    """Return whether the values of a column identify people; in few records, all values would."""
     rare = facts.rarity
     if facts.records <= ENOUGH_RECORDS or facts.shape not in ("text", "number") or facts.date_text:
         return False
@@ -159,7 +159,7 @@ def _is_rare(facts: Facts) -> bool:
 def _guess_rare(says: NameSays, facts: Facts) -> Guess:
     """Return the role of a column whose values lead to people although nothing in its name says so."""
     rare = facts.rarity
-    exposed = f"{int(100 * rare.exposed)}% of the records hold values that fewer than {FEW} share"
+    exposed = f"{int(100 * rare.exposed)}% of the records hold values that fewer than {FEW} records share"
     what = _how_many_differ(facts) if facts.share > NEARLY_UNIQUE else exposed
     if rare.exposed <= MOSTLY_RARE:
         what = f"{facts.distinct:,} different values"
@@ -175,7 +175,7 @@ def _guess_rare(says: NameSays, facts: Facts) -> Guess:
 def _guess_sensitive(says: NameSays, facts: Facts) -> Guess:
     """Return the role of a column that is sensitive by its name.
 
-    What is sensitive leaves as it is. So numbers that lead to people by being exact are shown as ranges instead.
+    Sensitive values are released unchanged. So exact numbers that identify people are released as ranges instead.
     """
     rare = facts.rarity.exposed > MOSTLY_RARE and facts.distinct > MOST_TO_COUNT
     if facts.shape == "number" and facts.records > ENOUGH_RECORDS and (rare or facts.share > NEARLY_UNIQUE):
@@ -202,7 +202,7 @@ def _guess_quasi(says: NameSays, facts: Facts) -> Guess:
     if facts.distinct == 1:
         return _with_kind("quasi", "constant: all values are the same", says, facts)
     if facts.shape == "date":
-        why = "dates; hierarchy: {dates: [day, month, year]} is there for calendar levels"
+        why = "dates; hierarchy: {dates: [day, month, year]} gives calendar levels"
         return _with_kind("quasi", why, says, facts)
     if facts.date_text:
         why = "looks like dates, but only YYYY-MM-DD is read as such"
@@ -236,10 +236,10 @@ def _how_many_differ(facts: Facts) -> str:
 
 
 def _keep_one_subject(guesses: dict[str, Guess], facts: Mapping[str, Facts]) -> None:
-    """Keep the surest subject, then the one with the most values; drop what else could say who.
+    """Keep the most certain subject, then the one with the most values; drop all others.
 
-    Where nothing but the values speaks for it, the one with the fewest counts the fewest people, and is safe: a person
-    has several cases rather than a case several people.
+    If only the values suggest it, take the one with the fewest values. It counts the fewest people, which is safe: one
+    person has several cases rather than one case several people.
     """
     candidates = [name for name, guess in guesses.items() if guess.role == "subject"]
 
@@ -249,17 +249,19 @@ def _keep_one_subject(guesses: dict[str, Guess], facts: Mapping[str, Facts]) -> 
 
     ranked = sorted(candidates, key=order)
     for name in ranked[1:]:
-        guesses[name] = Guess("identifier", "could say whom a record is about as well, but one column does so already")
+        guesses[name] = Guess(
+            "identifier", "could also name the person of a record, but another column does so already"
+        )
 
 
 def _find_quasi(guesses: dict[str, Guess], facts: Mapping[str, Facts]) -> None:
-    """Without a quasi-identifier there is no policy: take the sensitive column that tells least."""
+    """A policy needs a quasi-identifier: take the least revealing sensitive column."""
     sensitive = [name for name, guess in guesses.items() if guess.role == "sensitive"]
     if not sensitive:
         raise DataError(
-            "every column looks like an identifier, so there is nothing that could be released.",
+            "every column looks like an identifier, so there is nothing to release.",
             hint="write the policy by hand, and give role: quasi to the columns that can be generalized.",
         )
     least = min(sensitive, key=lambda name: facts[name].distinct)
-    why = "sensitive by its name, but a policy needs a quasi-identifier and there is no other"
+    why = "sensitive by its name, but a policy needs a quasi-identifier, and no other column can be one"
     guesses[least] = replace(guesses[least], role="quasi", why=why)

@@ -1,4 +1,4 @@
-"""Telling a header from a record: a file without one would show its first person as the names of its columns."""
+"""The check of a header row: without one, the first record would become the column names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns in the values of a column: what gives a person away, dates, postal codes, lists of items, free text."""
+"""Patterns in the values of a column: identifiers, dates, postal codes, lists of items, free text."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _SENTENCE_BLANKS = 4
 
 
 def looks_like(values: Sequence[str], *, numeric: bool) -> tuple[str, bool]:
-    """Return what of a person most values look like, in the plural, or an empty string; and whether that is sure.
+    """Return which identifiers most values look like, as a plural or an empty string, and whether this is certain.
 
-    What is made of digits alone is not sure: bands and amounts can look alike, and their number must decide.
-    ``numeric`` columns can only be long numbers: a number is neither an address nor a telephone.
+    Digits alone are not certain: amounts can look the same, so the number of different values must decide. ``numeric``
+    columns can only be long numbers: a number is neither an address nor a telephone.
     """
     values = [value[:_LOOKED_AT].strip() for value in values]
     if not values:
@@ -73,7 +73,7 @@ def looks_like_dates(values: Sequence[str]) -> bool:
 def looks_like_compact_dates(values: Sequence[str]) -> bool:
     """Whether all numbers are dates written in one, such as year, month and day in eight digits.
 
-    Numbers of records that begin with a year look alike, but for one that is no day of the calendar.
+    Record numbers that begin with a year look the same, except for numbers that are not a day of the calendar.
     """
     return bool(values) and all(map(_is_compact_date, values))
 
@@ -109,7 +109,7 @@ def find_separator(values: Sequence[str]) -> str:
 def one_length(values: pa.Array) -> tuple[int, int]:
     """Return how many characters all values have if they are codes of digits, and where one hyphen stands in them.
 
-    Both are 0 where there is none. All values are looked at: a hierarchy of prefixes allows no exception.
+    Both are 0 if there is none. All values are checked: a hierarchy of prefixes allows no exception.
     """
     if not len(values):
         return 0, 0
@@ -131,7 +131,7 @@ def _share(values: Sequence[str], test: Callable[[str], bool]) -> float:
 
 
 def _is_date(value: str) -> bool:
-    """Say whether a text is a day of the calendar: numbers of records are written in the same ways."""
+    """Return whether a text is a day of the calendar: record numbers can have the same form."""
     found = _DATE.fullmatch(value)
     if found is None:
         return _is_compact_date(value)

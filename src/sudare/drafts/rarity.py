@@ -1,4 +1,4 @@
-"""How rare the values of a column are: whether an exact one would lead to a person, whatever the column is called.
+"""Rarity of values: whether an exact value of a column would identify a person, whatever its name.
 
 A value that few records hold leads to them. In a column where that is so of most records, the values are numbers or
 codes of people or of records, or measurements so exact that they work like such numbers. Which of both it is can be
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 FEW = 5
-"""A value that fewer records hold leads to them: as many have to look alike in a drafted policy."""
+"""A value that fewer records hold identifies them: a drafted policy requires the same number."""
 
 MOST_TO_COUNT = 200
 """Ages, percentages, scores and years have fewer different values."""

@@ -1,4 +1,4 @@
-"""Whether the records that share a value are those of one person: they agree in what does not change about people.
+"""Recurring values: whether records with the same value belong to one person, because they agree in other columns.
 
 Whoever comes back has the same sex as before. So in a column that says whom a record is about, records with the same
 value agree in some other column, nearly all of them; and other people differ in that column. Of two people who happen
@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 
 def come_back(table: pa.Table, candidates: Iterable[str], distinct: Mapping[str, int]) -> set[str]:
-    """Return those of some columns whose values come back with records of one person, as far as can be told.
+    """Return those of some columns whose values seem to recur in records of one person.
 
     ``distinct`` is how many values each column has.
     """
@@ -42,7 +42,7 @@ def come_back(table: pa.Table, candidates: Iterable[str], distinct: Mapping[str,
 
 
 def _trait(cells: pa.ChunkedArray) -> Ints | None:
-    """Return what sets people apart as numbers, -1 where it is missing; None if nearly all are alike."""
+    """Return the distinguishing values as numbers, -1 if missing; None if nearly all are equal."""
     if pa.types.is_nested(cells.type):
         return None
     codes = _codes(cells)
@@ -62,7 +62,7 @@ def _codes(cells: pa.ChunkedArray) -> Ints:
 
 
 def _agree(who: Ints, trait: Ints) -> bool:
-    """Say whether nearly all values that come back have records that agree in a trait."""
+    """Return whether nearly all values that come back have records that agree in a trait."""
     there = (who >= 0) & (trait >= 0)
     who, trait = who[there], trait[there]
     if not len(who):

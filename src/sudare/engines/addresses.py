@@ -1,6 +1,6 @@
-"""Where a table is: a file, or a table of a database that is named by a text such as ``postgresql://host/db#schema.table``.
+"""Addresses of tables: a file, or a table of a database such as ``postgresql://host/db#schema.table``.
 
-What is shown of a place never has a user, a password or a parameter in it.
+The shown form of an address never contains a user, a password or a parameter.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Place:
 
     @property
     def shown(self) -> str:
-        """The place as it may be told: without user, password and parameters."""
+        """The address as it may be shown: without user, password and parameters."""
         name = self.table if self.schema is None else f"{self.schema}.{self.table}"
         if self.engine == "duckdb":
             return f"{Path(self.address).name}#{name}"
         return f"{shown_address(self.address)}#{name}"
 
     def shares_database(self, other: Place | None) -> bool:
-        """Say whether another table is in the same database; a file may be named in several ways."""
+        """Return whether another table is in the same database; a file may have several names."""
         if other is None or self.engine != other.engine:
             return False
         if self.engine == "duckdb":
@@ -66,7 +66,7 @@ class Remote:
 
 
 def shown_place(data: Any) -> str:
-    """Return where a table is, as it may be told to anybody."""
+    """Return the address of a table, as it may be shown to anyone."""
     place = find_remote(data) or find_place(data)
     return str(data) if place is None else place.shown
 
@@ -77,8 +77,8 @@ def find_remote(data: Any) -> Remote | None:
     if not found or not _SCHEME.fullmatch(scheme) or f"{scheme.lower()}://" in POSTGRES:
         return None
     if "@" in rest.partition("/")[0] and not scheme.lower().startswith(_WITH_AT):
-        what = "an address of a folder has no user and no password in it."
-        raise DataError(Problem(f"{scheme}://...", what, "give them to Spark, by its settings."))
+        what = "the address of a folder must not contain a user or a password."
+        raise DataError(Problem(f"{scheme}://...", what, "put them into the settings of Spark."))
     return Remote(data)
 
 
@@ -90,13 +90,13 @@ def find_place(data: Any) -> Place | None:
     scheme, found, rest = text.partition("://")
     if isinstance(data, str) and found and _SCHEME.fullmatch(scheme):
         if f"{scheme.lower()}://" not in POSTGRES:
-            what = "is not a kind of database that is known here."
-            hint = "use postgresql://host/database#schema.table; folders that Spark reaches need the engine spark."
+            what = "is not a supported kind of database."
+            hint = "use postgresql://host/database#schema.table; a folder of Spark needs --engine spark."
             raise DataError(Problem(f"{scheme}://...", what, hint))
         address, _, name = rest.partition("#")
         address = f"{POSTGRES[0]}{address}"
         if "@" not in address and "@" in _PART.sub(lambda part: part.group(2) or "", name):
-            what = "a # of a password, or an @ of a table's name, is not written as an address has it."
+            what = "a # in a password, or an @ in a table name, is not escaped."
             raise DataError(Problem(_HIDDEN, what, 'write %23 for the #, and put the name in quotes: ...#"a@b".'))
         return Place("postgres", address, *_parts(name, shown_address(address)))
     for mark in (*(at for at, sign in enumerate(text) if sign == "#"), len(text)):
@@ -123,5 +123,5 @@ def _parts(name: str, where: str) -> tuple[str | None, str]:
     whole = ".".join(match.group(0) for match in _PART.finditer(name))
     if not name or whole != name or len(found) not in (1, 2) or not all(found) or "\x00" in name:
         hint = 'put it after a #, as in ...#people or ...#schema.people; quote names with dots: ...#"a.b".'
-        raise DataError(Problem(where, "no table of the database is named.", hint))
+        raise DataError(Problem(where, "the address does not name a table.", hint))
     return (None, found[0]) if len(found) == 1 else (found[0], found[1])

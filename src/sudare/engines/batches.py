@@ -1,4 +1,4 @@
-"""Tables as they come, batch by batch: what is never in memory at once need not fit there.
+"""Tables as batches of rows, so that a table need not fit into memory.
 
 Batches are read ahead in a thread of their own, so that reading and what is done with a batch go on side by side.
 """
@@ -17,7 +17,7 @@ from sudare.engines.file_errors import no_records, reading
 from sudare.engines.plain_types import plain_batch, plain_schema
 
 ROWS = MANY_ROWS
-"""The records of a batch, at the most."""
+"""The most records of a batch."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Reading the text of a certificate, which anybody may have written: strictly, and never with a traceback."""
+"""The strict reader of certificates, which anyone may have written."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from sudare.core.errors import AuditFailedError, Problem, SudareError
 from sudare.core.sizes import GIB
 
 DEEPEST = 40
-"""As deep a certificate stands, at the most: matrices of a stratum, the deepest that there are, have ten levels."""
+"""The deepest nesting of a certificate: matrices of a stratum have ten levels."""
 LARGEST = GIB
-"""The characters that a certificate has at the most."""
+"""The most characters of a certificate."""
 
 
 def parse_certificate(text: object) -> dict[str, Any] | None:
-    """Return the certificate that a text is; None if it is none, or none that all readers read alike.
+    """Return the certificate in a text; None if it is not one, or if parsers would read it differently.
 
-    JSON that names a key twice is read in different ways, and so are numbers that are none, or are without bounds.
+    Parsers differ in JSON with a key twice, with NaN, and with infinite numbers.
     """
     if not isinstance(text, str) or len(text) > LARGEST:
         return None
@@ -32,12 +32,12 @@ def parse_certificate(text: object) -> dict[str, Any] | None:
 def read_certificate(
     text: str | None, where: str, error: type[SudareError] = AuditFailedError
 ) -> dict[str, Any] | None:
-    """Return the certificate that a text is, None if there is no text; raise an error if it is something else."""
+    """Return the certificate in a text, None if there is no text; raise an error if it is something else."""
     if text is None:
         return None
     found = parse_certificate(text)
     if found is None:
-        raise error(Problem(where, "is not a certificate that can be read."))
+        raise error(Problem(where, "is not a readable certificate."))
     return found
 
 
@@ -60,7 +60,7 @@ def _is_deep(found: Any) -> bool:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key occurs twice")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Tables that live in Python: pandas, Polars, Arrow and DuckDB in, and the same kind back."""
+"""Tables in Python: pandas, Polars, Arrow and DuckDB as input, and the same kind as output."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ GiveBack = Callable[[pa.Table], Any]
 Wanted = Callable[[list[str]], list[str]]
 _ODD_CELLS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError)
 """What Arrow raises where cells have no common type; its messages quote the cell."""
-_PLAIN = "make it of one plain type, or leave it out of the table."
+_PLAIN = "give it one plain type, or remove it from the table."
 
 
 def adopt(data: Any, wanted: Wanted | None = None) -> tuple[pa.Table, GiveBack]:
     """Return a table's content as Arrow, and a function that turns Arrow into that kind of table again.
 
-    The given object is never changed; row numbers and indices are not part of the data. ``wanted`` is told the names of
-    all columns and returns those to take; the others are not even converted where that would take a conversion.
+    The given object is never changed; row numbers and indices are not part of the data. ``wanted`` gets the names of
+    all columns and returns those to use; the others are not converted.
     """
     libraries = (kind.__module__.partition(".")[0].lstrip("_") for kind in type(data).__mro__)
     library = next((name for name in libraries if name in _ADOPTERS), "")
@@ -116,7 +116,7 @@ def _unknown(data: Any) -> DataError:
     return DataError(
         Problem(
             "the table",
-            f"a {type(data).__name__} is not a table that is known here.",
+            f"a {type(data).__name__} is not a supported kind of table.",
             "give a path, a pandas or Polars DataFrame, an Arrow table or a DuckDB relation.",
         )
     )

@@ -25,7 +25,7 @@ _PACKED = 5  # how many times smaller text usually gets by packing
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a text file is written; a delimiter that is not given is told from the header."""
+    """The format of a text file; a missing delimiter is detected from the header."""
 
     delimiter: str | None = None
     encoding: str = "utf-8"
@@ -50,11 +50,11 @@ def header(path: Path, form: TextForm) -> Header:
                 break
     header = "".join(record).removeprefix("\ufeff")
     if not header.strip():
-        raise DataError(Problem(path.name, "its first line is blank.", "the first line has to name the columns."))
+        raise DataError(Problem(path.name, "its first line is blank.", "the first line must name the columns."))
     if not ended:  # the file ends with it
         raise no_records(path)
     if re.match(r'^"?sep=', header):
-        what = "its first line is a note to spreadsheet programs (sep=), not the names of the columns."
+        what = "its first line is a setting for spreadsheet programs (sep=), not the column names."
         raise DataError(Problem(path.name, what, "remove that line."))
     delimiter = form.delimiter or max(DELIMITERS, key=re.sub(r'"[^"]*"', "", header).count)
     return Header(next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter)), delimiter)
@@ -160,6 +160,6 @@ def _ragged(path: Path, head: Header, columns: list[str], form: TextForm) -> Dat
             path.name,
             f"{len(ragged)} {'record does' if len(ragged) == 1 else 'records do'} not have the header's "
             f"{len(head.names)} fields{at}.",
-            "check for unquoted delimiters or line breaks inside fields, or say source: {delimiter: ...}.",
+            "check for unquoted delimiters or line breaks inside fields, or set source: {delimiter: ...}.",
         )
     )

@@ -25,7 +25,7 @@ def check_names(place: str, names: Sequence[str]) -> None:
         places.setdefault(name, []).append(str(number))
     repeated = [" and ".join(numbers) for numbers in places.values() if len(numbers) > 1]
     if repeated:
-        hint = "give every column a name of its own, in the first line."
+        hint = "give each column a different name, in the first line."
         raise DataError([Problem(place, f"columns {numbers} have the same name.", hint) for numbers in repeated])
 
 
@@ -42,8 +42,8 @@ def check_columns(place: str, wanted: Iterable[str], names: Sequence[str]) -> No
         raise DataError(
             Problem(
                 place,
-                f"none of its {len(names)} columns is one that the policy names.",
-                "the first line has to name the columns; check the delimiter, too (source: {delimiter: ...}).",
+                f"the policy names none of its {len(names)} columns.",
+                "the first line must name the columns; also check the delimiter (source: {delimiter: ...}).",
             )
         )
     raise DataError(
@@ -94,11 +94,13 @@ class reading:  # noqa: N801 - reads like the verb it is
         if isinstance(error, UnicodeError) or "UTF8" in str(error) or "UTF-8" in str(error):
             raise DataError(_misread(name, self.encoding)) from None
         if isinstance(error, PermissionError):
-            raise DataError(Problem(name, "may not be read by you.")) from None
+            raise DataError(Problem(name, "you have no permission to read it.")) from None
         if isinstance(error, MemoryError | pa.ArrowMemoryError):
             raise DataError(Problem(name, "does not fit into memory.")) from None
         if isinstance(error, OSError | pa.ArrowException | csv.Error):
-            raise DataError(Problem(name, "cannot be read: it is damaged, or not what its ending says.")) from None
+            raise DataError(
+                Problem(name, "cannot be read: it is damaged, or its format does not match its ending.")
+            ) from None
 
 
 def _misread(name: str, encoding: str) -> Problem:
@@ -108,5 +110,5 @@ def _misread(name: str, encoding: str) -> Problem:
             "save it as UTF-8, or say what it is in: cp1252 in many files from Windows and spreadsheets. In a policy "
             "that is source: {encoding: cp1252}, for a draft `sudare init --encoding cp1252`."
         )
-        return Problem(name, "is not UTF-8, which text is read as if nothing else is said.", hint)
-    return Problem(name, f"is not in {encoding}, the encoding that was given.", "give the one that it was saved in.")
+        return Problem(name, "is not UTF-8, the default encoding of text files.", hint)
+    return Problem(name, f"is not in {encoding}, the given encoding.", "give the encoding in which it was saved.")

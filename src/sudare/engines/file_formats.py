@@ -1,7 +1,7 @@
 """The formats of files that tables are read from. A new one is an entry in ``FORMATS``, and a file beside this one.
 
-Only the columns asked for are read. What is wrong with a file is said without its content; the libraries' own
-messages quote cells, so they are never passed on.
+Only the requested columns are read. Messages never quote the content of a file; messages of libraries quote cells, so
+they are replaced.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def file_format(path: Path) -> FileFormat:
     raise DataError(
         Problem(
             path.name,
-            f"is not a kind of file that is known here (by its ending, '{ending}').",
+            f"is not a supported kind of file (by its ending, '{ending}').",
             f"use one of {', '.join(ending for known in FORMATS for ending in known.endings)}.",
         )
     )

@@ -1,8 +1,7 @@
-"""Cells that their type does not allow: found as they come in, before anything is made of them.
+"""Invalid cells, which their type does not allow: found when they are read.
 
-Arrow looks at no cell by itself. Text may hold bytes that are no text, a time may be later than its day, and a date may
-be one that no calendar shows. The libraries that a release goes through take such cells each in a way of its own, or
-raise somewhere inside. Messages name columns, never cells.
+Arrow does not check cells. Text may hold bytes that are not text, a time may be later than its day, and a date may be
+in no calendar. Libraries treat such cells differently, or fail. Messages name columns, never cells.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ def check_zones(schema: pa.Schema) -> None:
     """Raise if there are times of a zone that nobody knows."""
     hint = "use a name of the time zone database, as Europe/Vienna, or an offset, as +02:00."
     problems = [
-        Problem(f"column '{field.name}'", "has times of a zone that is not known.", hint)
+        Problem(f"column '{field.name}'", "has times of an unknown time zone.", hint)
         for field in schema
         if not all(_known(kind) for kind in _leaves(field.type))
     ]
@@ -47,14 +46,14 @@ def _problem(name: str, cells: pa.Array) -> Problem | None:
         cells.validate(full=True)
     except pa.ArrowInvalid as error:  # its words may quote cells
         if "UTF8" in str(error):
-            return Problem(f"column '{name}'", "holds text that is not UTF-8.", "correct it, or leave the column out.")
+            return Problem(f"column '{name}'", "holds text that is not UTF-8.", "correct it, or remove the column.")
         return Problem(f"column '{name}'", "holds cells that its type does not allow.", "is the file damaged?")
     for leaf in _leaf_cells(cells):
         if not _days_are_there(leaf):
-            what = "has infinite dates, or such before the year 1 or after 9999."
-            return Problem(f"column '{name}'", what, "replace them by others, or by nothing.")
+            what = "has infinite dates, or dates before the year 1 or after 9999."
+            return Problem(f"column '{name}'", what, "replace or remove them.")
         if not _in_microseconds(leaf):
-            what = "has times or durations finer than a microsecond, or durations too long to be told in them."
+            what = "has times or durations finer than a microsecond, or durations that are too long."
             return Problem(f"column '{name}'", what, "round them, or give them as whole numbers.")
         if not _in_38_digits(leaf):
             what = "has decimals of more than 38 digits."
@@ -80,7 +79,7 @@ def _leaf_cells(cells: pa.Array) -> list[pa.Array]:
 
 
 def _days_are_there(cells: pa.Array) -> bool:
-    """Say whether a calendar has all dates and times."""
+    """Return whether a calendar has all dates and times."""
     kind = cells.type
     if not _is_dated(kind):
         return True
@@ -95,7 +94,7 @@ def _days_are_there(cells: pa.Array) -> bool:
 
 
 def _in_microseconds(cells: pa.Array) -> bool:
-    """Say whether durations, and times of day, are whole microseconds, and as many as 64 bits hold.
+    """Return whether durations, and times of day, are whole microseconds, and as many as 64 bits hold.
 
     DuckDB has no finer ones, and the audit counts there: different ones would be the same to it.
     """
@@ -110,7 +109,7 @@ def _in_microseconds(cells: pa.Array) -> bool:
 
 
 def _in_38_digits(cells: pa.Array) -> bool:
-    """Say whether long decimals fit into 128 bits; there is nobody who counts longer ones."""
+    """Return whether long decimals fit into 128 bits; there is nobody who counts longer ones."""
     kind = cells.type
     if not _is_long(kind):
         return True
@@ -122,22 +121,22 @@ def _in_38_digits(cells: pa.Array) -> bool:
 
 
 def _is_long(kind: pa.DataType) -> bool:
-    """Say whether a type may have decimals of more than 38 digits before or behind the point."""
+    """Return whether a type may have decimals of more than 38 digits before or behind the point."""
     return bool(pa.types.is_decimal256(kind) or (pa.types.is_decimal(kind) and kind.scale < 0))
 
 
 def _is_fine(kind: pa.DataType) -> bool:
-    """Say whether a type may have what microseconds cannot tell."""
+    """Return whether a type may hold times finer than microseconds."""
     return bool(pa.types.is_duration(kind) or kind == pa.time64("ns"))
 
 
 def _is_dated(kind: pa.DataType) -> bool:
-    """Say whether a type has dates, of which some may be beyond the years that a calendar has."""
+    """Return whether a type has dates, of which some may be beyond the years that a calendar has."""
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def _leaves(kind: pa.DataType) -> list[pa.DataType]:
-    """Return the types that a type is made of, itself if it is made of none."""
+    """Return the types inside a nested type, or the type itself."""
     if isinstance(kind, pa.BaseExtensionType):
         return _leaves(kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):

@@ -1,4 +1,4 @@
-"""Plain types: what a column is brought into before anything is made of it."""
+"""Plain types: every column is converted to one of them before it is encoded."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _plain(cells: pa.Array) -> pa.Array:
 
 
 def _needs_python(kind: pa.DataType) -> bool:
-    """Say whether a type is made of views of lists, or of extensions, at any depth."""
+    """Return whether a type contains list views or extensions, at any depth."""
     if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind) or isinstance(kind, pa.BaseExtensionType):
         return True
     return any(_needs_python(kind.field(place).type) for place in range(kind.num_fields))
@@ -92,4 +92,4 @@ _EXTENSIONS: dict[str, tuple[pa.DataType, Callable[[pa.Array], pa.Array]]] = {
     "arrow.uuid": (pa.large_string(), _uuid_texts),
     "arrow.bool8": (pa.bool_(), lambda stored: pc.not_equal(stored, pa.scalar(0, stored.type))),
 }
-"""What extensions become that mean something else than what they are stored as; all others become that."""
+"""The plain types of extensions that differ from their storage; all others become their storage type."""

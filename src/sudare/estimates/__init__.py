@@ -1,4 +1,4 @@
-"""What an analyst can tell from a release: counts, estimated from what the records show instead of the truth."""
+"""Estimates of counts from a release."""
 
 from sudare.estimates.matrix_estimator import MATRIX_ESTIMATORS, from_matrix
 from sudare.estimates.pram_counts import needed

@@ -1,4 +1,4 @@
-"""Axes of numbers and of days: what generalized cells lie on, and what an axis is cut into."""
+"""Axes of numbers and of days, for generalized cells and the bands of a question."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The matrices that perturbed values were drawn by, one for each axis of a table, and what follows from them.
+"""The matrices of random draws, one for each axis of a table, with their inverses and moments.
 
-Several columns that were perturbed independently have the Kronecker product of their matrices. It is never made: each
-matrix is applied along its own axis. If the truth is kept with one probability and any value drawn else, evenly or by
-shares, a matrix is a diagonal and a line that all others are equal to, and so are its inverse and all moments: it is
-then applied in a time that grows with the table, and not with the square of its values.
+Several columns that were perturbed independently have the Kronecker product of their matrices. It is never computed:
+each matrix is applied along its own axis. If the true value is kept with one probability and otherwise any value is
+drawn, evenly or by shares, a matrix is a diagonal plus a constant row, and so are its inverse and all moments. Applying
+it then takes time that grows with the table, and not with the square of its values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SMALL = 12  # values up to which products of whole matrices are as fast
 
 @dataclass(frozen=True)
 class Whole:
-    """A matrix as it is."""
+    """A matrix in full form."""
 
     matrix: Floats
 
@@ -153,16 +153,18 @@ def drawing_of(matrix: NDArray[Any] | Sequence[NDArray[Any]]) -> Drawing:
     given = [matrix] if isinstance(matrix, np.ndarray) else list(matrix)
     forth = [np.ascontiguousarray(part, dtype=np.float64) for part in given]
     if not forth or any(part.ndim != 2 or part.shape[0] != part.shape[1] or not part.size for part in forth):
-        raise ParameterError(f"the matrices have shapes {[part.shape for part in forth]}; they have to be square.")
+        raise ParameterError(f"the matrices have shapes {[part.shape for part in forth]}; they must be square.")
     made = Drawing([], [], [], [])
     for part in forth:
         if not (part.min() >= 0 and np.abs(part.sum(axis=1) - 1).max() <= ROUNDED):
-            raise ParameterError("a line of a matrix is no distribution: none below 0, and all together 1.")
+            raise ParameterError(
+                "a row of a matrix is not a distribution: its numbers must be at least 0 and add up to 1."
+            )
         even = _even(part)
         if not (np.linalg.cond(part) if even is None else 1 / max(float(even.own.min()), 1 / FLAT)) < FLAT:
             raise ParameterError(
-                f"a matrix of {len(part)} values has no inverse: some values are shown alike whatever the truth is.",
-                hint="nothing can be told apart if no value is kept.",
+                f"a matrix of {len(part)} values has no inverse: different true values look the same.",
+                hint="if no value is kept, values cannot be distinguished.",
             )
         _add(made, _inverted(part) if even is None else _inverted_even(even))
     return made

@@ -1,9 +1,9 @@
-"""Generalized columns: a record counts in every cell that its released cell reaches into, in proportion.
+"""Counts from generalized columns: a record counts in proportion in every cell that its released cell overlaps.
 
 An interval of whole numbers counts for each of them alike (72 to 77 counts 1/6 for 73), any other interval by length, a
 month or year for each of its days, a set for each of its members, and a node of a hierarchy for each leaf below it.
-``*`` counts for everything there is: from the least to the most where a column shows intervals, and else for each value
-that it shows.
+``*`` counts for all values: from the smallest to the largest in a column of intervals, otherwise for each value that
+the column shows.
 """
 
 from __future__ import annotations
@@ -109,7 +109,13 @@ def shares_of(table: pa.Table, question: Question, generalized: Sequence[str], t
         own = spread.kind[first[of]]
         length = np.diff(spread.start)[own]
         if int(length.sum()) > LARGEST:
-            raise DataError(Problem("by", "cells reach into too many others.", "count by fewer columns, or in bands."))
+            raise DataError(
+                Problem(
+                    "by",
+                    "released cells overlap too many cells of the question.",
+                    "count by fewer columns, or in bands.",
+                )
+            )
         at = _runs(spread.start[own], length)
         of, key, share = np.repeat(of, length), np.repeat(key, length), np.repeat(share, length)
         key = key * max(len(spread.labels), 1) + spread.part[at]
@@ -142,7 +148,7 @@ def _combined(spreads: list[Spread], rows: int) -> tuple[Ints, Ints]:
 
 
 def _as_it_is(column: Coded, by: By | None, wanted: Wanted) -> Spread:
-    """Return the spread of a column that stands as it was: each value counts for itself, or not at all."""
+    """Return the spread of an unchanged column: each value counts for itself, or not at all."""
     parts = parted(column, by) if by is not None else None
     part = np.zeros(len(column.values), dtype=np.int64)
     if parts is not None:
@@ -157,7 +163,7 @@ def _reaching(
 ) -> Spread:
     """Return the spread of a generalized column."""
     if pa.types.is_nested(cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type):
-        raise DataError(Problem("by", f"column '{name}' shows sets of items, which cannot be counted by."))
+        raise DataError(Problem("by", f"column '{name}' holds sets of items; counts cannot be grouped by it."))
     column = read_cells(cells).in_order()
     told = [_leaves_in(cell, leaves) for cell in column.cells]
     bands = by is not None and (by.width is not None or by.unit is not None)
@@ -174,8 +180,8 @@ def _reaching(
     if axis is not None and (bands or by is None or axis.whole):
         kind, part, share, labels = _by_place(name, axis, told, by, wanted)
     elif axis is not None and any(isinstance(cell, Interval | HalfOpen) for cell in told):
-        what = f"column '{name}' shows intervals of numbers that are not whole."
-        raise DataError(Problem("by", what, f"give a width of bands: {name}:10."))
+        what = f"column '{name}' shows intervals of fractional numbers."
+        raise DataError(Problem("by", what, f"give a band width: {name}:10."))
     else:
         kind, part, share, labels = _by_value(told, leaves, wanted)
     if by is None:
@@ -215,7 +221,7 @@ def _by_place(
         bottom, top = bins.of(first), bins.of(last)
         length = (top - bottom + 1).astype(np.int64)
         if int(length.sum()) + sum(len(each) for each in kinds) > LONGEST:
-            what = f"the cells of column '{name}' reach over too many values."
+            what = f"the cells of column '{name}' cover too many values."
             raise DataError(Problem("by", what, f"give a {'unit' if axis.days else 'width'} that is larger."))
         own = np.repeat(inside, length)
         bin_ = _runs(bottom, length)
@@ -336,6 +342,6 @@ def counted(shares: Shares, of: Ints, values: int) -> Counted:
 
 
 def plain_values(table: pa.Table, name: str) -> tuple[Ints, list[Any]]:
-    """Return a column that stands as it was, as numbers of its values."""
+    """Return an unchanged column as numbers of its values."""
     column = coded(name, table.column(name), "of")
     return column.codes, labels_of(column)

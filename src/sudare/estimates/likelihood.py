@@ -1,4 +1,4 @@
-"""The counts that make most likely what is shown, where values were drawn by known matrices.
+"""Maximum likelihood counts for values drawn by known matrices.
 
 Up to some number of values, an interior point method solves equations between all of them; EM does the rest, with
 steps that are extrapolated. Both end by a proof: the likelihood is concave, so that the slope towards the best single

@@ -1,4 +1,4 @@
-"""Counts from perturbed values: every record shows a value drawn from that line of a known matrix which its truth has.
+"""Counts from perturbed values: every record shows a value drawn by the row of a known matrix for its true value.
 
 With R[t, o] the probability that the truth t is shown as o, counts X are shown as X R on average. The estimators:
 
@@ -69,10 +69,10 @@ def from_matrix(
 ) -> Estimates:
     """Estimate how many records of each cell have each value.
 
-    ``observed`` has a line for each cell (a combination of values of columns that were not perturbed), with the number
-    of its records that show each value. A line of ``matrix`` has the probabilities of what a value is shown as. It may
-    be a list of matrices: the values are then all combinations of theirs, those of the last matrix changing fastest.
-    ``level`` is how often the limits shall hold the true count.
+    ``observed`` has a row for each cell (a combination of values of unperturbed columns), with the number of its
+    records that show each value. A row of ``matrix`` has the probabilities of the values that a true value is shown as.
+    It may be a list of matrices: the values are then all combinations of theirs, those of the last matrix changing
+    fastest. ``level`` is the confidence level of the limits.
     """
     drawing = _checked(observed, matrix, estimator, level)
     listener = progress or silent
@@ -111,7 +111,7 @@ def _checked(
             hint=did_you_mean(estimator, MATRIX_ESTIMATORS),
         )
     if not 0 < level < 1:
-        raise ParameterError(f"the level is {level}; it has to be between 0 and 1.", hint="0.95 is usual.")
+        raise ParameterError(f"the level is {level}; it must be between 0 and 1.", hint="0.95 is usual.")
     drawing = drawing_of(matrix)
     values = drawing.values
     if observed.ndim != 2 or observed.shape[1] != values:
@@ -119,7 +119,7 @@ def _checked(
             f"there are counts of shape {observed.shape}; they need a column for each of {values} values."
         )
     if not np.issubdtype(observed.dtype, np.integer) or (observed.size and observed.min() < 0):
-        raise ParameterError("the counts have to be whole numbers, none below 0.")
+        raise ParameterError("the counts must be whole numbers, none below 0.")
     if observed.size > LARGEST:
         raise UnsupportedError(
             f"{len(observed):,} cells of {values:,} values are more than {LARGEST:,} counts, which would not fit into "

@@ -1,4 +1,4 @@
-"""Columns that stand as they were, divided into what an analyst counts by.
+"""Cells of a question: the values, bands or date units of unchanged columns.
 
 A column is coded once; its type, bands and conditions are then found on its distinct values, of which there are few.
 """
@@ -88,7 +88,7 @@ def _plain_array(cells: pa.Array) -> pa.Array:
 
 def _refuse_nested(name: str, kind: pa.DataType, where: str) -> None:
     if pa.types.is_nested(kind):
-        raise DataError(Problem(where, f"column '{name}' shows sets or records in its cells, which cannot be counted."))
+        raise DataError(Problem(where, f"column '{name}' holds sets or structures, which cannot be counted."))
 
 
 def labels_of(column: Coded) -> list[Any]:
@@ -119,12 +119,12 @@ def parted(column: Coded, by: By) -> Parts:
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Say whether a column holds numbers."""
+    """Return whether a column holds numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def is_day(kind: pa.DataType) -> bool:
-    """Say whether a column holds dates, or times on dates."""
+    """Return whether a column holds dates, or times on dates."""
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
@@ -139,16 +139,16 @@ def numbers_of(column: Coded, where: str = "by") -> Floats:
 def not_numbers(name: str, where: str) -> DataError:
     """Return what to raise about a column that has no bands or ranges."""
     if where == "where":
-        what, hint = "holds neither numbers nor dates, so that it has no ranges.", f"list its values: {name}=A,B."
+        what, hint = "holds neither numbers nor dates, so it has no ranges.", f"list its values: {name}=A,B."
     else:
-        what = "does not hold numbers, so that it has no bands."
+        what = "does not hold numbers, so it has no bands."
         hint = "count by its values, or by year, month or day if it holds dates."
     return DataError(Problem(where, f"column '{name}' {what}", hint))
 
 
 def not_days(name: str, unit: Any) -> DataError:
     """Return what to raise about a column that has no years, months or days."""
-    return DataError(Problem("by", f"column '{name}' does not hold dates, so that it has no {unit}."))
+    return DataError(Problem("by", f"column '{name}' does not hold dates, so it has no {unit}."))
 
 
 def _days(values: pa.Array) -> NDArray[np.datetime64]:
@@ -178,7 +178,7 @@ def _short(number: float) -> str:
 
 
 def too_narrow(name: str, width: float) -> DataError:
-    """Return what to raise about bands that floats cannot tell apart."""
+    """Return the error for bands that floats cannot distinguish."""
     return DataError(Problem("by", f"bands of {_short(width)} are too narrow for column '{name}'."))
 
 
@@ -186,7 +186,7 @@ def _banded(column: Coded, width: float) -> Parts:
     numbers = numbers_of(column)
     there = np.isfinite(numbers)
     if np.any(np.isinf(numbers)):
-        raise DataError(Problem("by", f"column '{column.name}' has numbers that are infinite, which are in no band."))
+        raise DataError(Problem("by", f"column '{column.name}' has infinite numbers, which are in no band."))
     bands = band_of(numbers[there], width)
     if np.abs(bands).max(initial=0.0) > EXACT:
         raise too_narrow(column.name, width)
@@ -254,8 +254,8 @@ def _refuse_unknown(name: str, texts: list[str], known: list[str]) -> None:
     plain = {"", *(text.strip() for text in known)}
     unknown = next((text for text in texts if text.strip() not in plain), None)
     if unknown is not None:
-        what = f"'{unknown.strip()}' is no value of column '{name}' in this release."
-        raise DataError(Problem("where", what, "values are compared as they are written, capitals included."))
+        what = f"'{unknown.strip()}' is not a value of column '{name}' in this release."
+        raise DataError(Problem("where", what, "values are compared exactly, with upper and lower case."))
 
 
 def ends_of(name: str, wanted: Range) -> tuple[float, float]:
@@ -266,16 +266,16 @@ def ends_of(name: str, wanted: Range) -> tuple[float, float]:
     except (TypeError, ValueError):
         low = high = math.nan
     if math.isnan(low) or math.isnan(high):
-        what = f"the range of column '{name}' does not have numbers for its ends."
+        what = f"the range of column '{name}' must have numbers as its ends."
         raise DataError(Problem("where", what, f"write {name}=20..39, {name}=20.. or {name}=..39."))
     return low, high
 
 
 def days_between(name: str, wanted: Range) -> tuple[float, float]:
-    """Return the ends of a range as days; a year or a month is as long as it is: ..1999 ends on its last day."""
+    """Return the ends of a range as days; a year or a month means all its days: ..1999 ends on its last day."""
     spans = [None if end is None else period(str(end)) for end in (wanted.low, wanted.high)]
     if any(span is None and end is not None for span, end in zip(spans, (wanted.low, wanted.high), strict=True)):
-        what = f"the range of column '{name}' does not have dates for its ends."
+        what = f"the range of column '{name}' must have dates as its ends."
         raise DataError(Problem("where", what, f"write {name}=1990..1999, or {name}=1990-02-01..1990-02-28."))
     low, high = spans
     return -math.inf if low is None else low[0], math.inf if high is None else high[1]
@@ -317,12 +317,12 @@ def numbered(keys: Ints, room: int) -> tuple[Ints, Ints]:
 
 
 def nobody() -> DataError:
-    """Return what to raise if no record is asked about."""
-    return DataError(Problem("where", "no record of this release is in the cells that were asked for."))
+    """Return the error for a question without records."""
+    return DataError(Problem("where", "no record of this release is in the requested cells."))
 
 
 def too_many() -> DataError:
-    """Return what to raise about more cells than anybody can read."""
+    """Return the error for too many cells."""
     return DataError(Problem("by", "there are too many cells.", "count by fewer columns, or in bands."))
 
 

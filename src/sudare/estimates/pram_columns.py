@@ -1,4 +1,4 @@
-"""What a certificate tells about perturbed columns (PRAM): their values, and the matrices that these were drawn by."""
+"""Perturbed columns (PRAM) as a certificate describes them: their values and matrices."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Facts = Mapping[str, Any]
 WIDEST = 1 << 24
 """Cells of a matrix at most."""
 ROUNDED = 1e-6
-"""By how much the sum of a line of a matrix may differ from 1 in a certificate, which tells decimals."""
+"""The largest difference from 1 of the sum of a row in a certificate, whose decimals are rounded."""
 ALIKE = 1e-9
-"""A difference of two probabilities below which values are drawn alike."""
+"""Two probabilities that differ by less count as equal."""
 
 
 class Drawn(NamedTuple):
-    """How values were drawn: the truth is kept with probability ``keep``, else any is drawn; or a line for each value.
+    """A random draw: with a probability ``keep`` of the true value, or with a row of probabilities for each value.
 
-    ``codes`` are the values that can be there, among those of the attribute.
+    ``codes`` are the possible values, among those of the attribute.
     """
 
     codes: Ints
@@ -58,10 +58,10 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """Columns that were drawn together, mostly one, and what their values (combinations, the last fastest) count for.
+    """Columns that were drawn jointly, mostly one, and the part of each value (combination, the last fastest).
 
-    ``part`` is -1 for what does not count. ``labels`` has the names of the parts of each column that is counted by or
-    asked for; they are combined likewise.
+    ``part`` is -1 for values that do not count. ``labels`` has the names of the parts of each column of the question;
+    they are combined in the same order.
     """
 
     names: tuple[str, ...]
@@ -77,7 +77,7 @@ class Attribute:
 
 def damaged(place: str, what: str) -> DataError:
     """Return what to raise about a certificate that cannot be used."""
-    return DataError(Problem(f"certificate.mechanism{place}", what, "is the certificate whole?"))
+    return DataError(Problem(f"certificate.mechanism{place}", what, "is the certificate complete?"))
 
 
 def joint_columns(told: Mechanism) -> list[tuple[str, ...]]:
@@ -87,17 +87,17 @@ def joint_columns(told: Mechanism) -> list[tuple[str, ...]]:
         groups = told.joint or cells[0].get("joint") or ()
         return [tuple(map(str, group["columns"])) for group in groups]
     except (AttributeError, KeyError, TypeError):
-        raise damaged(".joint", "does not tell the columns that were drawn together.") from None
+        raise damaged(".joint", "does not list the columns that were drawn jointly.") from None
 
 
 def strata_columns(told: Mechanism) -> list[str]:
-    """Return the columns that strata are made of."""
+    """Return the columns of the strata."""
     strata = told.strata
     if not strata:
         return []
     columns = strata.get("columns") if isinstance(strata, Mapping) else None
     if not isinstance(columns, list) or not columns or not all(isinstance(name, str) for name in columns):
-        raise damaged(".strata", "does not tell the columns that strata are made of.")
+        raise damaged(".strata", "does not list the columns of the strata.")
     return columns
 
 
@@ -105,7 +105,7 @@ def attributes_of(told: Mechanism, question: Question) -> Iterator[Attribute]:
     """Return the perturbed columns that a question is about, with those that were drawn together with them."""
     facts, groups = told.facts.get("columns"), joint_columns(told)
     if not isinstance(facts, Mapping):
-        raise damaged("", "does not tell the columns that were perturbed.")
+        raise damaged("", "does not list the perturbed columns.")
     left = [name for name in facts if name in question.columns]
     while left:
         names = next((group for group in groups if left[0] in group), (left[0],))
@@ -119,7 +119,7 @@ def _domain(facts: Facts, name: str) -> list[Any]:
     values = own.get("values") if isinstance(own, Mapping) else None
     known = isinstance(values, list) and all(value is None or isinstance(value, str | int | float) for value in values)
     if not values or not known:
-        raise damaged(f".columns.{name}", "does not tell the values of the column.")
+        raise damaged(f".columns.{name}", "does not list the values of the column.")
     return list(values)
 
 
@@ -146,15 +146,15 @@ def _attribute(names: tuple[str, ...], domains: tuple[list[Any], ...], question:
 
 
 def _column(values: list[Any]) -> pa.ChunkedArray:
-    """Return the values that a certificate tells as a column; of several kinds they are text."""
+    """Return the values in a certificate as a column; values of several kinds become text."""
     try:
         return pa.chunked_array([pa.array(values)])
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.chunked_array([pa.array([None if value is None else str(value) for value in values])])
 
 
-def way_of(told: Mechanism, stratum: Facts, attribute: Attribute) -> Drawn:
-    """Return how an attribute was drawn in a stratum; what a stratum does not tell holds everywhere."""
+def draw_of(told: Mechanism, stratum: Facts, attribute: Attribute) -> Drawn:
+    """Return how an attribute was drawn in a stratum; what a stratum does not state is the same everywhere."""
     name = attribute.names[0]
     own: Any
     for given, where in ((stratum, ".strata"), (told.facts, "")):
@@ -165,11 +165,11 @@ def way_of(told: Mechanism, stratum: Facts, attribute: Attribute) -> Drawn:
             own, place = (given.get("columns") or {}).get(name), f"{where}.columns.{name}"
         if isinstance(own, Mapping) and _matrix_in(own) is not None:
             return _drawn(own, place, attribute)
-    raise damaged(f".columns.{name}", "does not tell the matrix that values were drawn by.")
+    raise damaged(f".columns.{name}", "does not contain the matrix of the draws.")
 
 
 def _matrix_in(facts: Facts) -> Facts | None:
-    """Return what facts tell about a matrix: columns have it under its name, groups of columns as it is."""
+    """Return the facts of a matrix: columns have it under its name, groups of columns directly."""
     matrix = facts.get("matrix", facts)
     return matrix if isinstance(matrix, Mapping) and ("p" in matrix or "rows" in matrix) else None
 
@@ -182,11 +182,11 @@ def _drawn(facts: Facts, place: str, attribute: Attribute) -> Drawn:
         try:
             codes = np.array([known[isinstance(value, bool), value] for value in own], dtype=np.int64)
         except (KeyError, TypeError):
-            raise damaged(place, "tells values that the column does not have.") from None
+            raise damaged(place, "lists values that the column does not have.") from None
     keep = matrix.get("p")
     if keep is not None:
         if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 <= keep <= 1:
-            raise damaged(place, "does not tell a probability to keep the truth.")
+            raise damaged(place, "does not contain the probability of keeping the true value.")
         return Drawn(codes, float(keep), None)
     try:
         rows = np.array(matrix["rows"], dtype=np.float64)
@@ -194,7 +194,7 @@ def _drawn(facts: Facts, place: str, attribute: Attribute) -> Drawn:
         rows = np.zeros(0)
     square = rows.shape == (len(codes), len(codes))
     if not square or not (rows.min() >= 0 and np.abs(rows.sum(axis=1) - 1).max() <= ROUNDED):
-        raise damaged(place, f"does not tell a matrix of {len(codes)} lines of probabilities that add up to 1.")
+        raise damaged(place, f"does not contain a matrix of {len(codes)} rows of probabilities that add up to 1.")
     if len(attribute.names) > 1:  # combinations that are never made: nobody has them either
         codes = np.flatnonzero(rows.max(axis=0) > 0)
         rows = rows[np.ix_(codes, codes)]
@@ -202,15 +202,15 @@ def _drawn(facts: Facts, place: str, attribute: Attribute) -> Drawn:
 
 
 def axis_of(attribute: Attribute, way: Drawn) -> Axis:
-    """Return an axis of parts if these are perturbed by a matrix of their own, else one of values."""
+    """Return an axis of parts if these have a matrix of their own, otherwise one of values."""
     own = attribute.part[way.codes]
     parts, group, size = np.unique(own, return_inverse=True, return_counts=True)
     line = np.full(len(attribute.part), -1, dtype=np.int64)
     line[way.codes] = group
     if way.rows is None:
         if len(parts) ** 2 > WIDEST:
-            what = f"column '{attribute.names[0]}' has {len(parts):,} values, too many to be told apart."
-            raise DataError(Problem("by", what, "count in bands, or keep to some values by where."))
+            what = f"column '{attribute.names[0]}' has {len(parts):,} values, too many to estimate."
+            raise DataError(Problem("by", what, "count in bands, or select some values by where."))
         keep = way.keep or 0.0
         matrix = np.tile((1 - keep) * size / len(own), (len(parts), 1))
         matrix[np.diag_indices(len(parts))] += keep

@@ -1,10 +1,9 @@
-"""Counts from a release by PRAM, whose perturbed columns show values that were drawn by known matrices.
+"""Counts from a release by PRAM.
 
-Whatever is asked about perturbed columns is a sum of counts of their values: a value by itself, a band of them, those
-that a condition allows. The records are divided by the columns that stand as they were (and by strata, each with its
-own matrices), and in every cell the values of all perturbed columns that are asked about are counted together. From
-these tables :mod:`sudare.estimates.matrix_estimator` estimates the true counts; columns that were drawn together are
-one axis.
+Every question about perturbed columns is a sum of counts of their values: a single value, a band, or those that a
+condition allows. The records are divided by the unchanged columns (and by strata, each with its own matrices), and in
+every cell the values of all perturbed columns of the question are counted together. From these tables
+:mod:`sudare.estimates.matrix_estimator` estimates the true counts; columns that were drawn jointly are one axis.
 
 **Bands.** Where all values of a band are drawn into each other band with the same probability, bands are perturbed by
 a matrix of their own: it is smaller, and is used instead. That is so if the truth is kept with one probability and any
@@ -16,7 +15,7 @@ A[t, g] and the second moment (R B²)[t, g], and records are drawn independently
 the records, and needs no covariances of counts. For several axes the factors are multiplied. For the limits, variances
 and third moments are averaged over the records inside and outside a part, and over strata.
 
-Where records are counted by a perturbed column, how many there are in a cell is itself estimated.
+If a perturbed column forms the cells, the number of records in a cell is an estimate, too.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ from sudare.estimates.pram_columns import (
     attributes_of,
     axis_of,
     damaged,
+    draw_of,
     joint_columns,
     strata_columns,
-    way_of,
 )
 from sudare.estimates.question import Question
 from sudare.estimates.run import Answer, codes_of
@@ -58,13 +57,13 @@ Floats = NDArray[np.float64]
 PERTURBED_ESTIMATORS = ("em", "ml", "projection", "inversion")
 LARGEST = 5_000_000
 """Counts of a table at most: of the values of all perturbed columns together, in all cells of the others."""
-ESTIMATED = "Cells are made of perturbed columns: how many records are in each is itself an estimate."
+ESTIMATED = "Cells are formed by perturbed columns, so the number of records in each cell is an estimate, too."
 
 
 class Exact(NamedTuple):
-    """What stands as it was: the line of each record (-1: it is not asked about), and the parts of each line.
+    """The unchanged columns of a question: the cell of each record (-1: outside), and the parts of each cell.
 
-    The columns are those that are counted by, and the one that is asked for.
+    The columns are those after ``by``, and the counted one.
     """
 
     of_record: Ints
@@ -115,7 +114,7 @@ def answer_randomized(
     chosen = estimator or PERTURBED_ESTIMATORS[0]
     absent = [name for name in needed(certificate, question) if name not in table.column_names]
     if absent:
-        what = f"column '{absent[0]}' is not there, and what is asked for was drawn together with it or by it."
+        what = f"column '{absent[0]}' is missing; the requested columns were drawn jointly with it, or in its strata."
         raise DataError(Problem("release", what, "keep all columns of a release that has strata or joint columns."))
     attributes = list(attributes_of(told, question))
     perturbed = {name for attribute in attributes for name in attribute.names}
@@ -132,7 +131,7 @@ def _check_size(lines: int, values: int) -> None:
             f"the perturbed columns have {values:,} combinations, in {lines:,} cells of the others: "
             f"more than {LARGEST:,} counts."
         )
-        raise DataError(Problem("by", what, "count by fewer columns, or in bands, or keep to some values by where."))
+        raise DataError(Problem("by", what, "count by fewer columns, or in bands, or select some values by where."))
 
 
 # -- what the release shows -------------------------------------------------------------------------------------------
@@ -175,10 +174,10 @@ def _unfolded(keys: Ints, labels: Mapping[str, Sequence[Any]]) -> dict[str, Ints
 
 
 def _places(table: pa.Table, name: str, values: list[Any], *, rest: bool = False) -> Ints:
-    """Return the place of each record's value among those that the certificate tells; ``rest``: others are the last."""
+    """Return the place of each record's value among those of the certificate; ``rest``: other values are the last."""
     found = [codes_of(chunk, values, name) for chunk in table.column(name).chunks]
     if not rest and any(chunk.null_count for chunk in found):
-        what = f"column '{name}' shows values that its certificate does not tell."
+        what = f"column '{name}' shows values that its certificate does not list."
         raise DataError(Problem("release", what, "is this the certificate of this release?"))
     none = np.zeros(0, dtype=np.int64)
     return np.concatenate([none, *(chunk.fill_null(len(values)).to_numpy().astype(np.int64) for chunk in found)])
@@ -193,7 +192,7 @@ def _combined(table: pa.Table, domains: Mapping[str, list[Any]]) -> Ints:
 
 
 def _strata(told: Mechanism, table: pa.Table) -> tuple[Ints, list[Facts]]:
-    """Return the stratum of each record, and what the certificate tells about each."""
+    """Return the stratum of each record, and the facts of each stratum from the certificate."""
     names = strata_columns(told)
     if not names:
         return np.zeros(table.num_rows, dtype=np.int64), [{}]
@@ -205,19 +204,19 @@ def _strata(told: Mechanism, table: pa.Table) -> tuple[Ints, list[Facts]]:
         places = {name: {value: place for place, value in enumerate(values)} for name, values in named.items()}
         own = [[places[name][key[name]] if name in key else len(named[name]) for name in names] for key in keys]
     except (KeyError, TypeError):
-        raise damaged(".strata", "does not tell its cells.") from None
+        raise damaged(".strata", "does not list its cells.") from None
     sizes = tuple(len(values) + 1 for values in named.values())
     numbers = np.ravel_multi_index(tuple(np.array(own, dtype=np.int64).T), sizes)
     shown = np.ravel_multi_index(tuple(_places(table, name, named[name], rest=True) for name in names), sizes)
     order = np.argsort(numbers)
     place = np.minimum(np.searchsorted(numbers[order], shown), len(numbers) - 1)
     if not np.array_equal(numbers[order[place]], shown):
-        raise DataError(Problem("release", "it has strata that its certificate does not tell."))
+        raise DataError(Problem("release", "it has strata that its certificate does not list."))
     return order[place], cells
 
 
 def _pieces(told: Mechanism, table: pa.Table, attributes: Sequence[Attribute], exact: Exact) -> Iterator[Piece]:
-    """Count, stratum by stratum, what the records that are asked about show."""
+    """Count, stratum by stratum, the released values of the records of the question."""
     codes = [_combined(table, dict(zip(each.names, each.domains, strict=True))) for each in attributes]
     of_record, strata = _strata(told, table) if attributes else (np.zeros(table.num_rows, dtype=np.int64), [{}])
     asked = np.flatnonzero(exact.of_record >= 0)
@@ -226,7 +225,7 @@ def _pieces(told: Mechanism, table: pa.Table, attributes: Sequence[Attribute], e
     total, largest = 0, 1
     for rows in np.split(asked, ends):
         stratum = strata[int(of_record[rows[0]])]
-        axes = [axis_of(each, way_of(told, stratum, each)) for each in attributes]
+        axes = [axis_of(each, draw_of(told, stratum, each)) for each in attributes]
         lines, key = np.unique(exact.of_record[rows], return_inverse=True)
         room = math.prod(len(axis.matrix) for axis in axes)
         total, largest = total + len(lines), max(largest, room)
@@ -234,7 +233,7 @@ def _pieces(told: Mechanism, table: pa.Table, attributes: Sequence[Attribute], e
         for axis, own in zip(axes, codes, strict=True):
             shown = axis.line[own[rows]]
             if shown.size and shown.min() < 0:
-                raise DataError(Problem("release", "a stratum shows values that its certificate does not tell for it."))
+                raise DataError(Problem("release", "a stratum shows values that its certificate does not list for it."))
             key = key * len(axis.matrix) + shown
         yield Piece(lines, np.bincount(key, minlength=len(lines) * room).reshape(len(lines), room), axes)
 

@@ -1,4 +1,4 @@
-"""What an analyst asks: counts of one column by others, as they are or in bands, of all records or of some."""
+"""The question of an analyst: counts of one column by others, by value or in bands, with conditions."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class Question:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are looked at, each once."""
+        """The columns of the question, each once."""
         return tuple(dict.fromkeys((self.of, *(each.column for each in self.by), *self.where)))
 
 
 def ask(of: str, by: Any, where: Any, released: Sequence[str], *, hidden: Sequence[str] = ()) -> Question:
-    """Make a question of what was written, or raise everything that is wrong with it.
+    """Make a question from its text, or raise all problems.
 
-    ``released`` are the columns that there are; those with ``hidden`` values can be asked for, and not counted by.
+    ``released`` are the columns of the release; columns with ``hidden`` values can be counted, but cannot form cells.
 
     ``by`` lists columns, each as its name, or with a width of bands ("age:10") or a unit of dates ("born:year"); in
     one text they have commas between them. ``where`` gives for a column the values that count, or a pair or ``Range``
@@ -67,11 +67,13 @@ def ask(of: str, by: Any, where: Any, released: Sequence[str], *, hidden: Sequen
         Problem("by", f"column '{name}' is named twice.") for name in dict.fromkeys(names) if names.count(name) > 1
     ]
     if of in names:
-        problems.append(Problem("by", f"column '{of}' is what is asked for, and cannot be what it is counted by."))
+        problems.append(Problem("by", f"column '{of}' is the counted column, so counts cannot be grouped by it."))
     if of in conditions:
-        problems.append(Problem("where", f"column '{of}' is what is asked for; its values are all told."))
+        problems.append(Problem("where", f"column '{of}' is the counted column; the answer has all its values."))
     problems += [
-        Problem("by" if name in names else "where", f"column '{name}' has hidden values, and cannot be counted by.")
+        Problem(
+            "by" if name in names else "where", f"column '{name}' has hidden values, so counts cannot be grouped by it."
+        )
         for name in dict.fromkeys([*names, *conditions])
         if name in hidden and name != of
     ]
@@ -86,7 +88,7 @@ def _listed(by: Any, released: Sequence[str], problems: list[Problem]) -> list[A
         return [] if by is None else [by]
     if not isinstance(by, str):
         if not isinstance(by, Iterable):
-            problems.append(Problem("by", f"is a list of columns; got {type(by).__name__}."))
+            problems.append(Problem("by", f"must be a list of columns; got {type(by).__name__}."))
             return []
         return list(by)
     found, pieces = [], by.split(",")
@@ -126,7 +128,7 @@ def _by(given: Any, released: Sequence[str], problems: list[Problem]) -> By | No
 
 
 def _is_sound(by: By, problems: list[Problem], word: str | None = None) -> bool:
-    """Say whether the bands of a column can be made, and note down what is wrong with them."""
+    """Return whether the bands of a column can be made, and note down what is wrong with them."""
     width = by.width
     number = width is None or (isinstance(width, int | float) and not isinstance(width, bool))
     if number and (width is None or (math.isfinite(width) and width > 0)) and by.unit in (None, *UNITS):
@@ -143,7 +145,7 @@ def _conditions(where: Any, released: Sequence[str], problems: list[Problem]) ->
     found: dict[str, Any] = {}
     for name, wanted in _pairs(where, released, problems):
         if wanted is None:
-            problems.append(Problem("where", f"'{name}' is no condition.", "write column=value, or column=20..39."))
+            problems.append(Problem("where", f"'{name}' is not a condition.", "write column=value, or column=20..39."))
         elif name not in released:
             problems.append(_unknown("where", name, released))
         elif name in found:
@@ -159,7 +161,7 @@ def _pairs(where: Any, released: Sequence[str], problems: list[Problem]) -> Iter
     if isinstance(where, Mapping):
         return list(where.items())
     if not isinstance(where, Iterable):
-        problems.append(Problem("where", f"is a mapping, or a list of texts; got {type(where).__name__}."))
+        problems.append(Problem("where", f"must be a mapping or a list of texts; got {type(where).__name__}."))
         return []
     return [_pair(str(text), released) for text in ([where] if isinstance(where, str) else where)]
 

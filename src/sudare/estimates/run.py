@@ -1,4 +1,4 @@
-"""From a release, its certificate and a question to estimated counts."""
+"""The run of an estimate: from a release, its certificate and a question to counts."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from sudare.estimates.set_counts import DEFAULT, ESTIMATORS, from_sets
 from sudare.releases.certificate import Certificate
 
 Floats = NDArray[np.float64]
-REPEATED = "Some people have several records, whose sets are one draw: the intervals are too narrow there."
+REPEATED = "Some people have several records, whose sets are one draw, so their intervals are too narrow."
 FEW = 30
 """Records of a cell below which its estimates are flagged, and a count below which it is flagged itself."""
 GROUPS = (
-    "Within a group any record may have any of its values: where the columns that are counted by go together with the "
-    "sensitive one, estimates are drawn towards the whole table. How far, the release does not tell: the limits are "
-    "bounds, which every assignment of values within groups keeps, and there is no standard error."
+    "Within a group, any record may have any of its values. If the columns after --by are related to the sensitive "
+    "column, estimates are biased towards the whole table, and the release does not show by how much. So the limits "
+    "are bounds that hold for every assignment of values within groups, and there is no standard error."
 )
 SPREAD = (
-    "A generalized record counts in each cell in proportion, as if its values were spread evenly: what is wrong with "
-    "that is in neither errors nor intervals."
+    "A generalized record counts in each cell in proportion, as if its values were spread evenly. Neither errors nor "
+    "intervals include the bias of this assumption."
 )
 
 
@@ -182,7 +182,7 @@ def answer(
     ``separator`` joins sets in text.
     """
     if not isinstance(level, int | float) or isinstance(level, bool) or not 0 < level <= 1 - 1e-9:
-        raise ParameterError(Problem("level", f"is a number between 0 and 1; got {level!r}."))
+        raise ParameterError(Problem("level", f"must be a number between 0 and 1; got {level!r}."))
     listener = progress or silent
     method, recoding = certificate.method_name, certificate.recoding
     hidden = certificate.mechanism.columns
@@ -199,41 +199,41 @@ def answer(
     if recoding == "apart":
         _only(estimator, eps, ("groups",))
         return _from_groups(table, second, hidden[question.of], question)
-    what = f"column '{question.of}' was hidden by {method}, from which nothing can be estimated here."
+    what = f"column '{question.of}' was hidden by {method}; counts cannot be estimated from it."
     raise UnsupportedError(what)
 
 
 def _only(estimator: str | None, eps: float | None, allowed: Sequence[str]) -> None:
     if estimator is not None and estimator not in allowed:
         estimator = str(estimator)
-        what = f"'{estimator}' is no estimator for this release. Allowed: {', '.join(allowed)}."
+        what = f"'{estimator}' is not an estimator for this release. Allowed: {', '.join(allowed)}."
         raise ParameterError(Problem("estimator", what, did_you_mean(estimator, allowed)))
     if eps is not None and estimator != "bayes":
-        raise ParameterError(Problem("eps", "belongs to the estimator bayes."))
+        raise ParameterError(Problem("eps", "applies only to the estimator bayes."))
 
 
 def _told(facts: Any, name: str) -> tuple[int, list[Any]]:
-    """Return l and the domain of a hidden column, as its certificate tells them."""
+    """Return l and the domain of a hidden column, from its certificate."""
     least, values = (facts.get("l"), facts.get("values")) if isinstance(facts, Mapping) else (None, None)
     whole = isinstance(least, int) and not isinstance(least, bool)
     known = isinstance(values, list) and all(value is None or isinstance(value, str | int | float) for value in values)
     if not whole or not known or not 1 <= least <= len(values):  # type: ignore[operator, arg-type]
-        raise _damaged(name, "does not tell l and the values of the column.")
+        raise _damaged(name, "does not contain l and the values of the column.")
     return least, values  # type: ignore[return-value]
 
 
 def _damaged(name: str, what: str) -> DataError:
-    return DataError(Problem(f"certificate.mechanism.columns.{name}", what, "is the certificate whole?"))
+    return DataError(Problem(f"certificate.mechanism.columns.{name}", what, "is the certificate complete?"))
 
 
 def _factors(facts: Mapping[str, Any], name: str, least: int, values: int) -> Floats | None:
-    """Return what dummies that were not drawn alike change in the likelihood of each value; None if they were."""
+    """Return the factor of each value in the likelihood if dummies had unequal weights; None if they were equal."""
     weights = facts.get("weights")
     if weights is None:
         return None
     numbers = isinstance(weights, list) and all(isinstance(each, int | float) for each in weights)
     if not numbers or len(weights) != values or not all(0 < each < math.inf for each in weights):
-        raise _damaged(name, "does not tell a weight above 0 for each of its values.")
+        raise _damaged(name, "does not contain a weight above 0 for each of its values.")
     from sudare.kernels.random_cells import log_factors
 
     return np.asarray(log_factors(np.asarray(weights, dtype=np.float64), least), dtype=np.float64)
@@ -266,7 +266,7 @@ def _from_sets(
         progress=listener,
     )
     notes = [REPEATED] if facts.get("repeated") else []
-    notes += ["Sets show the whole domain, so that nothing can be told."] if least == len(values) > 1 else []
+    notes += ["Each set shows the whole domain, so nothing can be estimated."] if least == len(values) > 1 else []
     told = [plain_value(value) for value in values]
     return Answer(
         question=question,
@@ -298,8 +298,8 @@ def read_sets(
         codes = codes_of(flat, values, name, blank=lists is not chunk)
         lengths = pc.list_value_length(lists)
         if codes.null_count or lengths.null_count or not pc.all(pc.equal(lengths, least), min_count=0).as_py():
-            what = f"column '{name}' does not show sets of {least} of the values that the certificate tells."
-            hint = "is this its certificate? If its sets are text, and not with commas, give the policy as well."
+            what = f"column '{name}' does not show sets of {least} of the values that the certificate lists."
+            hint = "is this its certificate? If its sets are text without commas, also give the policy."
             raise DataError(Problem("release", what, hint))
         parts.append(codes.to_numpy().astype(np.uint32).reshape(-1, least))
     return np.concatenate(parts) if parts else np.zeros((0, least), dtype=np.uint32)
@@ -308,7 +308,7 @@ def read_sets(
 def codes_of(shown: pa.Array, values: list[Any], name: str, *, blank: bool = False) -> pa.Array:
     """Return the place of each shown value in the domain, null where it has none; ``blank``: an empty text is missing.
 
-    Certificates tell numbers as numbers and all else as text, files and frames show them in many types.
+    Certificates hold numbers as numbers and all else as text; files and frames have many types.
     """
     if pa.types.is_dictionary(shown.type):
         if shown.null_count:  # a missing value may be one of the domain
@@ -330,7 +330,7 @@ def codes_of(shown: pa.Array, values: list[Any], name: str, *, blank: bool = Fal
             shown = pc.if_else(pc.equal(shown, ""), pa.scalar(None, kind), shown) if blank else shown
             shown = shown.cast(domain.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-        what = f"column '{name}' holds other values than the certificate tells."
+        what = f"column '{name}' holds values that the certificate does not list."
         raise DataError(Problem("release", what, "is this the certificate of this release?")) from None
     found = pc.index_in(shown, domain)
     if found.null_count and pa.types.is_string(domain.type) and pa.types.is_string(shown.type):
@@ -356,7 +356,7 @@ def _from_groups(table: pa.Table, second: pa.Table | None, facts: Mapping[str, A
     over groups are reached by some assignment: the bounds are the sharpest that the release allows.
     """
     if second is None:
-        raise DataError(Problem("release", "its second table, of sensitive values by group, is not there."))
+        raise DataError(Problem("release", "its second table, with the sensitive values by group, is missing."))
     _, values = _told(facts, question.of)
     cells = cells_of(table, question)
     group, _ = _whole(table, "group")
@@ -366,7 +366,7 @@ def _from_groups(table: pa.Table, second: pa.Table | None, facts: Mapping[str, A
     told = second.column(question.of).combine_chunks()
     codes = codes_of(told.combine_chunks() if isinstance(told, pa.ChunkedArray) else told, values, question.of)
     if codes.null_count:
-        raise DataError(Problem("release", "its second table has values that the certificate does not tell."))
+        raise DataError(Problem("release", "its second table has values that the certificate does not list."))
     most = int(max(group.max(initial=0), of_group.max(initial=0))) + 1
     size = np.bincount(of_group, amount, most)
     inside = cells.of_record >= 0
@@ -415,7 +415,7 @@ def _whole(table: pa.Table, first: str, second: str | None = None) -> tuple[NDAr
     except (KeyError, ValueError, pa.ArrowException):
         found = []
     if not found or any(len(column) and column.min() < 0 for column in found):
-        raise DataError(Problem("release", "it does not have the groups that its certificate speaks of."))
+        raise DataError(Problem("release", "it does not have the groups of its certificate."))
     return found[0], found[1]
 
 
@@ -429,13 +429,13 @@ def _spread(
 ) -> Answer:
     generalized = [] if certificate.mechanism else list(certificate.columns.get("quasi", ()))
     if question.of in generalized:
-        what = f"column '{question.of}' is generalized; counts can be estimated of columns that stand as they were."
+        what = f"column '{question.of}' is generalized; counts can be estimated only for unchanged columns."
         raise DataError(Problem("of", what, "count by it instead."))
     sets = set(certificate.item_sets)
     for where, names in (("of", [question.of]), ("by", [by.column for by in question.by]), ("where", question.where)):
         for name in names:
             if name in sets:
-                raise DataError(Problem(where, f"column '{name}' shows sets of items, which cannot be counted."))
+                raise DataError(Problem(where, f"column '{name}' holds sets of items, which cannot be counted."))
     shares = shares_of(table, question, generalized, trees)
     of, values = plain_values(table, question.of)
     found = counted(shares, of, len(values))

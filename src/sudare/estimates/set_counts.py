@@ -134,7 +134,7 @@ class _Problem:
 
     @property
     def rate(self) -> float:
-        """Return the probability that a set holds a value that is not the truth, if all values are alike."""
+        """Return the probability that a set holds a given false value, if all values are equally likely."""
         return (self.chosen - 1) / (self.values - 1)
 
     def rates(self, counts: Floats) -> Floats:
@@ -229,11 +229,11 @@ def _check(
             hint=did_you_mean(estimator, ESTIMATORS),
         )
     if eps is not None and estimator != "bayes":
-        raise ParameterError(f"eps has no meaning for the estimator '{estimator}'; only 'bayes' stops by it.")
+        raise ParameterError(f"eps has no meaning for the estimator '{estimator}'; only 'bayes' uses it.")
     if eps is not None and not eps > 0:
-        raise ParameterError(f"eps is {eps}; it has to be above 0.")
+        raise ParameterError(f"eps is {eps}; it must be above 0.")
     if not 0 < level < 1:
-        raise ParameterError(f"the level is {level}; it has to be between 0 and 1.", hint="0.95 is usual.")
+        raise ParameterError(f"the level is {level}; it must be between 0 and 1.", hint="0.95 is usual.")
     if sets.ndim != 2 or cells.shape != sets.shape[:1] or not 1 <= sets.shape[1] <= values:
         raise ParameterError(
             f"there are sets of shape {sets.shape} for {len(cells)} records and {values} values; "
@@ -241,7 +241,7 @@ def _check(
         )
     for name, codes, least, end in (("cells", cells, -1, count), ("sets", sets, 0, values)):
         if not np.issubdtype(codes.dtype, np.integer):
-            raise ParameterError(f"the {name} are of type {codes.dtype}; they have to be whole numbers.")
+            raise ParameterError(f"the {name} are of type {codes.dtype}; they must be whole numbers.")
         if codes.size and not (codes.min() >= least and codes.max() < end):
             raise ParameterError(f"the {name} have numbers outside {least} to {end - 1}.")
     if count * values > LARGEST:
@@ -254,15 +254,13 @@ def _check(
 def _check_factors(log_factors: Floats, values: int, estimator: str) -> None:
     if estimator not in ("em", "em-shrunk"):
         raise UnsupportedError(
-            f"the estimator '{estimator}' takes all dummies to be equally likely, and these were drawn with weights.",
+            f"the estimator '{estimator}' assumes equally likely dummies, but these were drawn with weights.",
             hint="use em or em-shrunk.",
         )
     if log_factors.shape != (values,) or not np.isfinite(log_factors).all():
         raise ParameterError(f"there are factors of shape {log_factors.shape}; every value needs one that is finite.")
     if np.ptp(log_factors) > WIDEST:
-        raise ParameterError(
-            f"the logarithms of the factors differ by {np.ptp(log_factors):.3g}; they may by {WIDEST:g}."
-        )
+        raise ParameterError(f"the logarithms of the factors differ by {np.ptp(log_factors):.3g}; at most {WIDEST:g}.")
 
 
 def _sorted(
@@ -271,7 +269,7 @@ def _sorted(
     cells = np.ascontiguousarray(cells, dtype=np.int64)
     sets = np.ascontiguousarray(sets, dtype=np.uint32)  # one type, so that kernels are compiled once
     if set_likelihood.same_twice(sets):
-        raise ParameterError("a set holds a value twice; its values have to be different.")
+        raise ParameterError("a set holds a value twice; its values must be different.")
     records = count_classes(cells, count)
     starts = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(records, out=starts[1:])
@@ -390,10 +388,10 @@ def _evenly(problem: _Problem, pseudo: Floats) -> set_likelihood.Prior:
 
 
 def _learn(problem: _Problem, holding: NDArray[np.int32]) -> set_likelihood.Prior:
-    """Return what to believe of cells: that they are like the whole table, which in turn is like a uniform one.
+    """Return the prior of cells: the distribution of the whole table, which itself has a uniform prior.
 
-    A cell is a part of the table itself. As far as it is, the belief about the table takes the place of that about
-    cells: what a cell says must not come back to it as what the others say.
+    A cell is a part of the table. To that extent, the prior of the table replaces that of cells: a cell's own records
+    must not count twice.
     """
     table, values, rows = problem.table(), problem.values, len(problem.cells.sets)
     if rows == 0:

@@ -1,4 +1,4 @@
-"""The mean of two estimates of counts whose squared error is estimated to be the least, from what is shown alone.
+"""The mean of two estimates of counts with the smallest estimated squared error.
 
 The counts that make a release most likely are better than the unbiased estimate nearly everywhere, and worse in tables
 with many values that nobody has: each of them is given what it seems to have by chance, and nothing where it seems to

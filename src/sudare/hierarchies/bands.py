@@ -55,7 +55,7 @@ def bands(widths: Sequence[float], origin: float, values: pa.Array, *, source: s
                 Problem(
                     source,
                     f"{endless:,} of {len(values):,} distinct values are not finite numbers.",
-                    "let them be missing values.",
+                    "mark them as missing.",
                 )
             )
     if problems:

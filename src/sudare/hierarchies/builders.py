@@ -25,14 +25,14 @@ _DATE_LEVELS = ("day", "month", "quarter", "year")
 
 
 def flat(values: pa.Array, *, source: str = "flat") -> Hierarchy:
-    """Put every value directly below the root: a value is shown as it is, or not at all."""
+    """Put every value directly below the root: a value is shown unchanged, or not at all."""
     leaves = pc.unique(text(distinct(values)))
     if pc.any(pc.equal(leaves, ROOT)).as_py():
         raise HierarchyError(
             Problem(
                 source,
-                f"the column holds a value '{ROOT}', which is also the label of the root.",
-                "a release could not tell the two apart: give a hierarchy file with another root.",
+                f"the column holds the value '{ROOT}', which is also the label of the root.",
+                "a release could not distinguish them: use a hierarchy file with another root.",
             )
         )
     return Hierarchy.stacked([leaves, constant(ROOT, len(leaves))], source=source, names=("value", "all"))
@@ -55,7 +55,7 @@ def prefix(lengths: Sequence[int], values: pa.Array, *, source: str = "prefix") 
             Problem(
                 source,
                 f"{wrong:,} of {len(leaves):,} distinct values do not have {full} characters, the first prefix length.",
-                "bring the values to one length first (numbers lose their leading zeros), or use a hierarchy file.",
+                "give all values one length first (numbers lose their leading zeros), or use a hierarchy file.",
             )
         )
     if masked:
@@ -63,7 +63,7 @@ def prefix(lengths: Sequence[int], values: pa.Array, *, source: str = "prefix") 
             Problem(
                 source,
                 f"{masked:,} of {len(leaves):,} distinct values hold the character '{MASK}', which masks a prefix.",
-                "use a hierarchy file for values that are masked already.",
+                "use a hierarchy file for masked values.",
             )
         )
     if problems:

@@ -1,4 +1,4 @@
-"""From what a policy says about a column's hierarchy to the hierarchy."""
+"""Hierarchies from their description in a policy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Spec(Protocol):
 
     @property
     def delimiter(self) -> str | None:
-        """What separates the fields of the file, where it cannot be told."""
+        """The delimiter of the file, if it cannot be detected."""
 
     @property
     def tree(self) -> Mapping[str, Any] | list[Any] | None:
@@ -82,7 +82,7 @@ def given(spec: Spec, folder: Path) -> Hierarchy:
 
 
 def _covering(rows: Rows, values: pa.Array, source: str, column: str) -> Hierarchy:
-    """Return the hierarchy of the rows; what they lack is told together with what is wrong with them."""
+    """Return the hierarchy of the rows; missing values and other problems are reported together."""
     problems = rows.problems(source)
     values = distinct(values)
     found = np.zeros(len(values), dtype=np.bool_)

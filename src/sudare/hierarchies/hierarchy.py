@@ -15,12 +15,12 @@ from sudare.hierarchies.leaf_labels import TEXT, spellings
 from sudare.table import Taxonomy
 
 ROOT = "*"
-"""The label of the root wherever the user does not name one."""
+"""The default label of the root."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """A tree in which every leaf is equally far from the root, as it was given.
+    """A tree in which every leaf is equally far from the root.
 
     ``labels[0]`` are the leaves, ``labels[-1]`` is the root alone, and ``parents[level][i]`` is the place of the
     parent of ``labels[level][i]`` in ``labels[level + 1]``. A label that is repeated from one level to the next

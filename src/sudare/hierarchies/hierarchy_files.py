@@ -31,7 +31,7 @@ _DEEPEST = 64
 
 
 def load(path: str | Path, delimiter: str | None = None) -> Hierarchy:
-    """Read a hierarchy from a file: a nested tree where its name ends in .yaml, .yml or .json, else CSV."""
+    """Read a hierarchy from a file: a nested tree if its name ends in .yaml, .yml or .json, otherwise CSV."""
     return read_rows(Path(path), delimiter, str(path)).hierarchy(str(path))
 
 
@@ -55,7 +55,7 @@ def from_tree(nested: Mapping[Any, Any] | list[Any], *, source: str = "tree") ->
 
 
 def to_csv(hierarchy: Hierarchy, path: str | Path, delimiter: str = ";") -> None:
-    """Write a hierarchy as a CSV file from leaf to root, which :func:`from_csv` reads back as it was."""
+    """Write a hierarchy as a CSV file from leaf to root, which :func:`from_csv` reads back unchanged."""
     with Path(path).open("w", encoding="utf-8", newline="") as file:
         file.write(csv_text(hierarchy, delimiter))
 
@@ -95,7 +95,7 @@ def tree_rows(nested: Any, where: str, *, named: bool = True) -> Rows:
     Labels are ``named`` in messages only where they stand in the policy itself: a file may be any file.
     """
     if not isinstance(nested, Mapping | list) or not nested:
-        raise HierarchyError(Problem(where, "a tree is a mapping or a list, and not an empty one."))
+        raise HierarchyError(Problem(where, "a tree must be a mapping or a list, and must not be empty."))
     root = ROOT
     problems: list[Problem] = []
     if isinstance(nested, Mapping) and len(nested) == 1:
@@ -144,12 +144,12 @@ def _parsed(text: str, delimiter: str, most: int | None = None) -> tuple[list[li
                 rows.append(row)
                 lines.append(reader.line_num)
     except csv.Error:
-        return rows, lines, f"line {reader.line_num:,} does not parse: a quoted field has no proper end."
+        return rows, lines, f"line {reader.line_num:,} cannot be parsed: a quoted field has no end."
     return rows, lines, ""
 
 
 def _consistency(rows: list[list[str]], _: list[int], flaw: str) -> tuple[bool, float, bool]:
-    """Rank a way of reading: no error, then as many lines of one length as can be, then a common root."""
+    """Rank a delimiter: no error, then the most lines of one length, then a common root."""
     length, agreeing = Counter(len(row) for row in rows).most_common(1)[0] if rows else (0, 0)
     return not flaw, agreeing / len(rows) if length > 1 else 0.0, len({row[-1] for row in rows}) == 1
 
@@ -157,12 +157,12 @@ def _consistency(rows: list[list[str]], _: list[int], flaw: str) -> tuple[bool, 
 def _walk(
     nested: Any, above: tuple[str, ...], where: str, problems: list[Problem], named: bool
 ) -> Iterator[tuple[str, ...]]:
-    """Give the chain of every leaf; ``above`` are the labels over it, the nearest first."""
+    """Yield the chain of every leaf; ``above`` are the labels over it, the nearest first."""
     place = f"'{' > '.join(reversed(above))}'" if named else "a group"
     if len(above) > _DEEPEST:
         problems.append(Problem(where, f"the tree nests deeper than {_DEEPEST} levels."))
     elif isinstance(nested, Mapping | list) and not nested:
-        problems.append(Problem(where, f"{place} has nothing below it.", "name its leaves, or leave the value out."))
+        problems.append(Problem(where, f"{place} has nothing below it.", "name its leaves, or remove the value."))
     elif isinstance(nested, Mapping):
         for key, below in nested.items():
             chain = (_label(key, where, problems), *above)
@@ -175,7 +175,7 @@ def _walk(
             if isinstance(entry, Mapping) and entry:
                 yield from _walk(entry, above, where, problems, named)
             elif isinstance(entry, Mapping | list):
-                problems.append(Problem(where, f"below {place} a list holds a nameless group.", "name the group."))
+                problems.append(Problem(where, f"below {place} a list has a group without a name.", "name the group."))
             else:
                 yield (_label(entry, where, problems), *above)
     else:

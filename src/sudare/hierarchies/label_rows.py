@@ -68,7 +68,7 @@ class Rows:
         blank = np.unique(row[np.array([not label.strip() for label in labels], dtype=np.bool_)[codes]])
         if len(blank):
             empty = f"a label is empty{self._on(blank)}."
-            hint = "name every level; a delimiter at the end of a line adds one."
+            hint = "name every level; a delimiter at the end of a line adds an empty one."
             # The other rows are checked without these, or each gap would be reported as a stray group as well.
             return [Problem(where, empty, hint), *self._without(blank).problems(where)]
         texts = [*self._uneven(), *self._one_level()]
@@ -96,8 +96,8 @@ class Rows:
     def _one_level(self) -> Iterable[tuple[str, str]]:
         if len(self.lengths) and self.lengths.max() == 1:
             yield (
-                "each leaf stands alone: there is no level above the leaves.",
-                "write leaf;group;* on a line (; , or tab between them), or use `hierarchy: flat` for none.",
+                "there is no level above the leaves.",
+                "write leaf;group;* on a line (; , or tab between them), or use `hierarchy: flat` for no levels.",
             )
 
     def _uneven(self) -> Iterable[tuple[str, str]]:
@@ -119,14 +119,14 @@ class Rows:
             ]
             yield (
                 f"there are {len(roots):,} roots, but a tree has one: {_listed(named, len(roots))}.",
-                "end every chain with the same label, such as *.",
+                "end every line with the same label, such as *.",
             )
             return
         below = self._edges(codes, row)
         again = below[codes[below] == roots[0]] if len(roots) else below
         if len(again):
             root = self._called("the root", labels[roots[0]])
-            yield f"{root} stands below another label{self._on(np.unique(row[again]))}.", ""
+            yield f"{root} is below another label{self._on(np.unique(row[again]))}.", ""
 
     def _parents(
         self, labels: list[str], codes: NDArray[np.int64], row: NDArray[np.int64]
@@ -145,7 +145,7 @@ class Rows:
                 called = self._called(f"the {kind}", labels[child], f"a {kind}")
                 yield (
                     f"{called} has {len(at)} parents: {_listed(above[:_NAMED], len(above))}.",
-                    "" if wanted else "two groups need two names, also on different branches.",
+                    "" if wanted else "two groups need different names, also on different branches.",
                 )
             if len(offenders) > _NAMED:
                 yield f"{len(offenders) - _NAMED:,} more labels of this kind ({kind}) have several parents.", ""
@@ -161,7 +161,7 @@ class Rows:
             called = self._called("", labels[code], "a label")
             yield (
                 f"{called} is a leaf{self._on(leaf_row[[i]])} and a group over others{self._on(row[below[at[[j]]]])}.",
-                "a release could not tell the two apart: give the group another name.",
+                "a release could not distinguish them: give the group another name.",
             )
         if len(both) > _NAMED:
             yield f"{len(both) - _NAMED:,} more labels are both a leaf and a group.", ""
@@ -169,8 +169,8 @@ class Rows:
     def _repeated_groups(self, labels: list[str], codes: NDArray[np.int64]) -> Iterable[tuple[str, str]]:
         """Find groups that repeat as their own parent while the parent has other children too.
 
-        Such a label would mean fewer leaves on one level than on the next. Asked only of rows that are otherwise
-        a tree, where it is the one ambiguity left.
+        Such a label would mean fewer leaves on one level than on the next. This is checked only for rows that are
+        otherwise a tree, where it is the only remaining ambiguity.
         """
         grid = codes.reshape(len(self.lengths), -1)
         for level in range(grid.shape[1] - 1):
@@ -181,7 +181,7 @@ class Rows:
                 rows = np.flatnonzero((grid[:, level] == code) & (grid[:, level + 1] == code))
                 called = self._called("the group", labels[code], "a group")
                 yield (
-                    f"{called} is its own parent{self._on(rows)}, but has other children too.",
+                    f"{called} is its own parent{self._on(rows)}, but also has other children.",
                     "fill a shorter branch by repeating its leaf, as in Other;Other;*, not the group.",
                 )
 
@@ -190,7 +190,7 @@ class Rows:
         return f"{what} '{label}'".strip() if self.lines is None else unnamed or what
 
     def _on(self, rows: NDArray[np.int64]) -> str:
-        """Say on which lines some rows stand; nothing where there are no lines."""
+        """Return on which lines some rows stand; nothing where there are no lines."""
         if self.lines is None:
             return ""
         shown = [f"{line:,}" for line in self.lines[rows[:_NAMED]]]
@@ -206,7 +206,7 @@ class Rows:
 
 
 def _listed(shown: list[str], total: int) -> str:
-    """Join some of many in a sentence, and count those left out."""
+    """Join some of many in a sentence, and count the others."""
     if total > len(shown):
         return f"{', '.join(shown)} and {total - len(shown):,} more"
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)

@@ -1,4 +1,4 @@
-"""How a column's values are written as text, so that they can be found among the leaves of a hierarchy."""
+"""Labels of leaves: the values of a column as text, to be found in a hierarchy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def text(values: pa.Array) -> pa.Array:
 
 
 def spellings(values: pa.Array) -> Iterator[pa.Array]:
-    """Give all spellings by which a leaf may name the values, the usual one first; null where there is none."""
+    """Yield all spellings by which a leaf may name the values, the usual one first; null where there is none."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         values, kind = values.dictionary_decode(), kind.value_type

@@ -75,7 +75,7 @@ class _Tree:
         """How many children are printed on each level, below each group of the next."""
 
     def lines(self) -> Iterator[str]:
-        """Give the lines of the tree, the root first."""
+        """Yield the lines of the tree, the root first."""
         yield self._named(self.top, 0)
         yield from self._below(self.top, 0, "")
 

@@ -1,4 +1,4 @@
-"""Quasi-identifiers as the kernels read them: flat arrays of places, paths and shares."""
+"""Quasi-identifiers as flat arrays for the kernels: positions, paths and shares."""
 
 from __future__ import annotations
 

@@ -49,5 +49,5 @@ def refuse_item_sets(table: Table) -> None:
     if table.sets:
         raise UnsupportedError(
             f"this method does not generalize item sets; got {', '.join(map(repr, table.sets))}.",
-            hint="use the method top-down, or leave the column out of the policy and so out of the release.",
+            hint="use the method top-down, or remove the column from the policy and so from the release.",
         )

@@ -1,4 +1,4 @@
-"""Records that are left out but stay in the release, as rows that show nothing: a class like any other."""
+"""Masked records: suppressed records that stay in the release as rows without content, as one class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sudare.table import SUPPRESSED, Partition, Table
 
 
 def masked(table: Table, requirements: Requirements, partition: Partition) -> Partition | None:
-    """Make a class of the records that are left out, or return None if it would not keep the requirements."""
+    """Make a class of the suppressed records, or return None if it would not keep the requirements."""
     out = partition.classes == SUPPRESSED
     if not out.any():
         return partition

@@ -1,8 +1,7 @@
-"""Options that have no effect beside others, or on the columns of a policy: each is an error.
+"""Options of methods without effect, because of other options or of the policy's columns: each is an error.
 
-``OPTIONS`` says of an option what has to hold for it to have an effect. An option that is given as it is without being
-given says what is so, and passes. Policies are looked at as they were written; whatever in them is malformed is told
-elsewhere.
+``OPTIONS`` lists the conditions under which an option has an effect. A default value passes. Policies are read as they
+were written; malformed parts are reported elsewhere.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Beside:
     free: Collection[str]
 
     def quasi(self) -> Iterator[Mapping[str, Any]]:
-        """Give the quasi-identifiers that take part in the classes."""
+        """Yield the quasi-identifiers that take part in the classes."""
         for name, spec in self.columns.items():
             if spec.get("role") == "quasi" and name not in self.free:
                 yield spec
@@ -36,15 +35,15 @@ class Needs:
 
     holds: Callable[[Beside], bool]
     why: str
-    hint: str = "leave it out."
+    hint: str = "remove it."
 
 
 NO_SETS = "no quasi-identifier takes part in the classes with item sets"
-"""Why options about item sets have no effect; told of a policy, or else of a table."""
+"""Why options about item sets have no effect, on a policy or on a table."""
 
 
 def _may_hold_sets(beside: Beside) -> bool:
-    """Say whether classes may be by item sets; a column without a kind may hold lists."""
+    """Return whether classes may be by item sets; a column without a kind may hold lists."""
     return any(
         spec.get("kind") in (None, "items")
         and not spec.get("order")
@@ -58,7 +57,7 @@ def _follows_from_values(hierarchy: object) -> bool:
 
 
 def _some_drawn_alike(beside: Beside) -> bool:
-    """Say whether a perturbed column has no matrix of its own."""
+    """Return whether a perturbed column has no matrix of its own."""
     own, strata = beside.options.get("matrices"), beside.options.get("strata")
     drawn = {name for name, spec in beside.columns.items() if spec.get("role") in ("quasi", "sensitive")}
     fixed = set(strata) if isinstance(strata, list | tuple) else set()
@@ -66,7 +65,7 @@ def _some_drawn_alike(beside: Beside) -> bool:
 
 
 def _joins_classes(beside: Beside) -> bool:
-    """Say whether there are promises that the published clustering knows nothing of, so that classes are joined."""
+    """Return whether there are promises that the published clustering knows nothing of, so that classes are joined."""
     diverse = [spec for spec in beside.promises if spec.get("model") == "l-diversity"]
     return len(diverse) > 1 or any(
         spec.get("model") not in ("k-anonymity", "l-diversity")
@@ -79,11 +78,11 @@ def _joins_classes(beside: Beside) -> bool:
 _SETS = Needs(_may_hold_sets, NO_SETS)
 _RANKED = Needs(
     lambda beside: beside.options.get("items") != "one-by-one",
-    "one-by-one makes no choices",
-    "leave it out, or items: one-by-one.",
+    "items: one-by-one makes no choices",
+    "remove it, or items: one-by-one.",
 )
 _SINGLE = Needs(
-    lambda beside: all(spec.get("kind") != "items" for spec in beside.quasi()), "classes by item sets stay as they are"
+    lambda beside: all(spec.get("kind") != "items" for spec in beside.quasi()), "classes with item sets do not change"
 )
 _OWN = Needs(_some_drawn_alike, "all perturbed columns have matrices of their own")
 
@@ -95,13 +94,13 @@ OPTIONS: Mapping[tuple[str, str], tuple[Needs, ...]] = {
     ("l-clustering", "loss"): (
         Needs(
             lambda beside: beside.options.get("weights", "domain") == "domain",
-            "with weights: 1 years and values count as they are",
-            "leave it out, or weights: 1.",
+            "with weights: 1, differences count in their own units",
+            "remove it, or weights: 1.",
         ),
         Needs(
             lambda beside: beside.options.get("variant") != "reference" or _joins_classes(beside),
             "variant: reference has a distance of its own",
-            "leave it out, or use variant: fast.",
+            "remove it, or use variant: fast.",
         ),
     ),
     ("pram", "p"): (_OWN,),
@@ -110,14 +109,14 @@ OPTIONS: Mapping[tuple[str, str], tuple[Needs, ...]] = {
         Needs(
             lambda beside: beside.options.get("p") == "per-column",
             "weights belong to p: per-column",
-            "leave them out, or say p: per-column.",
+            "remove them, or set p: per-column.",
         ),
     ),
     ("tds", "width"): (
         Needs(
             lambda beside: beside.options.get("search") == "beam",
-            "a greedy search follows one way",
-            "leave it out, or say search: beam.",
+            "a greedy search follows one path",
+            "remove it, or set search: beam.",
         ),
     ),
 }
@@ -135,7 +134,7 @@ _DEFAULTS: Mapping[tuple[str, str], Any] = {
 
 
 def idle_options(method: str, beside: Beside) -> Iterator[Problem]:
-    """Give the options of a method that have no effect, each with the reason and what to do."""
+    """Yield the options of a method that have no effect, each with the reason and what to do."""
     for (name, key), needs in OPTIONS.items():
         value = beside.options.get(key)
         if name != method or value is None or value == _DEFAULTS.get((name, key)):
@@ -146,11 +145,11 @@ def idle_options(method: str, beside: Beside) -> Iterator[Problem]:
 
 
 def check_sets(options: Mapping[str, Any], with_sets: bool) -> None:
-    """Raise if options of ``top-down`` have no effect on a table: only the table tells which columns hold lists."""
+    """Raise if options of ``top-down`` have no effect on a table: only the table shows which columns hold lists."""
     keys = ["polish"] if with_sets else ["items", "remainder", "beta"]
-    why = "classes by item sets stay as they are" if with_sets else NO_SETS
+    why = "classes with item sets do not change" if with_sets else NO_SETS
     problems = [
-        Problem(f"method.{key}", f"has no effect on this table: {why}.", "leave it out.")
+        Problem(f"method.{key}", f"has no effect on this table: {why}.", "remove it.")
         for key in keys
         if key in options and options[key] != _DEFAULTS["top-down", key]
     ]

@@ -1,4 +1,4 @@
-"""What the options of methods may be: one class is one kind of value, which says itself what it allows.
+"""Kinds of options of methods: each class checks one kind of value, and describes what it allows.
 
 pydantic checks values, strictly: true is no number, and text is not read as one.
 """
@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAda
 def _python_number(value: object) -> object:
     """Return what a policy can hold, or raise: pydantic takes all that can become a float for one."""
     if not isinstance(value, int | float):
-        raise ValueError("is no number")
+        raise ValueError("is not a number")
     return value
 
 
@@ -160,7 +160,7 @@ class ByColumn(Kind):
         return f"a mapping of columns with role {' or '.join(self.roles)}, each to {self.each}"
 
     def named(self, value: Any) -> Iterator[str]:
-        """Give the columns that a value names."""
+        """Yield the columns that a value names."""
         yield from value
 
 
@@ -184,14 +184,14 @@ class Either(Kind):
         return next((kind.roles for kind in self.kinds if isinstance(kind, ByColumn)), ())
 
     def named(self, value: Any) -> Iterator[str]:
-        """Give the columns that a value names."""
+        """Yield the columns that a value names."""
         if isinstance(value, Mapping):
             yield from value
 
 
 @dataclass(frozen=True)
 class Transitions(Kind):
-    """What a value may be shown as: from each value to others, with probabilities."""
+    """A matrix of transitions: from each value to others, with probabilities."""
 
     type = Annotated[Mapping[Cell, Mapping[Cell, Weight.type]], Field(min_length=2)]
 
@@ -202,7 +202,7 @@ class Transitions(Kind):
 def _each_once(names: Any) -> Any:
     """Return a list of names, or raise if one of them is there twice."""
     if len(set(names)) != len(names):
-        raise ValueError("a name is there twice")
+        raise ValueError("a name occurs twice")
     return names
 
 
@@ -228,7 +228,7 @@ class ColumnNames(Kind):
         return f"a list of columns with role {' or '.join(self.roles)}"
 
     def named(self, value: Any) -> Iterator[str]:
-        """Give the columns that a value names."""
+        """Yield the columns that a value names."""
         yield from value
 
 
@@ -243,7 +243,7 @@ class ColumnGroups(Kind):
         return f"a list of lists of two or more columns with role {' or '.join(self.roles)}, no column twice"
 
     def named(self, value: Any) -> Iterator[str]:
-        """Give the columns that a value names."""
+        """Yield the columns that a value names."""
         for part in value:
             yield from part
 
@@ -260,7 +260,7 @@ class Combinations(Kind):
         return f"a list of mappings of two or more columns with role {roles}, each to a value"
 
     def named(self, value: Any) -> Iterator[str]:
-        """Give the columns that a value names."""
+        """Yield the columns that a value names."""
         for part in value:
             yield from part
 

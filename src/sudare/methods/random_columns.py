@@ -1,4 +1,4 @@
-"""Columns whose released cells are drawn at random, a block of records at a time."""
+"""Columns whose released cells are drawn at random, block by block."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class SetDraw:
     Without ``weights`` every set that holds the truth is equally likely; with them (one for each code, above 0) as
     likely as the product of the weights of the others.
 
-    ``same`` says who a record is about. Records of one person with the same truth show the same set: sets drawn anew
-    would have little in common but the truth. And sets of one person have no values in common (see
-    :mod:`sudare.kernels.hiding.partitions`): else different sets would tell that truths are different. They are drawn
-    at once, and kept.
+    ``same`` is the person of each record. Records of one person with the same true value show the same set: different
+    sets would have little in common except the true value. And sets of one person have no values in common (see
+    :mod:`sudare.kernels.hiding.partitions`): otherwise different sets would reveal that true values differ. They are
+    drawn at once, and kept.
     """
 
     def __init__(
@@ -145,8 +145,8 @@ class SetDraw:
 class CodeDraw:
     """A column that shows one value, drawn by the true one (post-randomization, PRAM).
 
-    Either the truth is kept with probability ``keep``, and else any value of the domain is drawn, the truth included,
-    or ``matrix[t, v]`` is the probability with which the truth t shows as v.
+    Either the true value is kept with probability ``keep``, and otherwise any value of the domain is drawn, itself
+    included, or ``matrix[t, v]`` is the probability with which the truth t shows as v.
     """
 
     width = None
@@ -160,7 +160,7 @@ class CodeDraw:
         matrix: NDArray[np.float64] | None = None,
     ) -> None:
         if (keep is None) == (matrix is None):
-            raise ParameterError("a draw needs either a probability to keep the truth, or a matrix.")
+            raise ParameterError("a draw needs either a probability of keeping the true value, or a matrix.")
         if column.size >= kernel.MOST_VALUES:
             raise ParameterError(f"codes cannot be drawn from {column.size:,} values.")
         self.column = column
@@ -172,7 +172,7 @@ class CodeDraw:
             self._step = lambda *some: kernel.draw_by_matrix(some[0], alias, *some[1:])
             return
         if keep is None or not 0 <= keep <= 1:
-            raise ParameterError(f"the probability to keep the truth is from 0 to 1; got {keep}.")
+            raise ParameterError(f"the probability of keeping the true value must be from 0 to 1; got {keep}.")
         kept, values = kernel.units(np.array(keep, np.float64))[()], column.size
         self._each = 1 + (1 - keep) * WORDS / (WORDS - WORDS % max(values, 1))
         self._step = lambda *some: kernel.draw_uniform(some[0], values, kept, *some[1:])
@@ -189,10 +189,10 @@ class CodeDraw:
         if values * values > MOST_CELLS:
             raise UnsupportedError(
                 f"a matrix for the {values:,} values of column '{self.column.name}' is too large.",
-                hint="keep the truth with one probability for all values instead.",
+                hint="use one probability of keeping the true value for all values.",
             )
         if not ((matrix >= 0).all() and np.allclose(matrix.sum(axis=1), 1, rtol=0, atol=1e-9)):
-            raise ParameterError("every line of the matrix has to be probabilities that add up to 1.")
+            raise ParameterError("every row of the matrix must consist of probabilities that add up to 1.")
         return kernel.alias_of(matrix)
 
 
@@ -231,10 +231,10 @@ class CellDraw:
 
 
 class Joint:
-    """Columns that are drawn together, as one attribute whose codes number their combinations, the last fastest.
+    """Columns that are drawn jointly, as one attribute whose codes number their combinations, the last fastest.
 
-    The columns of a release are made one by one, and must not draw apart. So all records are drawn when the first
-    column is asked for, whichever it is, and the codes are held.
+    The columns of a release are made one by one, but must not be drawn separately. So all records are drawn when the
+    first column is requested, and the codes are kept.
     """
 
     def __init__(self, draw: CodeDraw | CellDraw, columns: Sequence[Column]) -> None:

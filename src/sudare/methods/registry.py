@@ -35,7 +35,7 @@ from sudare.table import Recoding
 OF_MECHANISMS = ("pk-anonymity", "alpha-gamma")
 """The models that no classes of records keep, but only the mechanism by which values are drawn."""
 OF_RELEASES = ("uniqueness",)
-"""The models that no method looks at: the audit decides on the written release."""
+"""The models that no method uses: the audit decides on the written release."""
 BLIND_TO = ("k-anonymity", "l-diversity", "alpha-k-anonymity", "km-anonymity")
 """The models that classes can keep whoever has which sensitive value (see
 :mod:`sudare.methods.topdown.blind_splits`)."""
@@ -47,7 +47,7 @@ RecodingKind = Literal["classes", "sets", "apart", "drawn"]
 - ``classes``: quasi-identifiers are generalized, so that records form classes
 - ``sets``: a sensitive value is hidden in a set of values
 - ``apart``: sensitive values are in a second table, by groups of records
-- ``drawn``: values are drawn anew at random
+- ``drawn``: values are drawn at random
 """
 
 
@@ -55,9 +55,9 @@ RecodingKind = Literal["classes", "sets", "apart", "drawn"]
 class Method:
     """An entry of the registry: where the function is, what its options may be, and whether it knows item sets.
 
-    ``recoding`` is what it does to records. ``needs`` is a model that the policy has to ask for. ``recodes_globally``
+    ``recoding`` is what it does to records. ``needs`` is a model that the policy must require. ``recodes_globally``
     says that each value shows the same everywhere, so that the decision can be saved as a plan. ``makes`` are the
-    models that it can keep, all but those of a mechanism if it says nothing. ``heeds`` is what it looks at besides: of
+    models that it can keep, by default all except those of a mechanism. ``heeds`` is what else it uses: of
     quasi-identifiers their kind, hierarchy, order and weight; the limit of suppression; and how sets of sensitive
     values are separated.
 
@@ -82,12 +82,12 @@ class Method:
 
     @property
     def leaves_quasi(self) -> bool:
-        """Whether quasi-identifiers stay as they are and sensitive values are hidden, or values are drawn anew."""
+        """Whether quasi-identifiers are unchanged and sensitive values are hidden, or values are drawn at random."""
         return self.recoding != "classes"
 
     @property
     def perturbs(self) -> bool:
-        """Whether it draws values anew, quasi-identifiers and sensitive ones alike."""
+        """Whether it draws values at random, both quasi-identifiers and sensitive ones."""
         return self.recoding == "drawn"
 
     @property
@@ -139,10 +139,10 @@ class Method:
         problems = self._unable(of_classes)
         if options.get("sensitive") == "blind" and (others := sorted(of_classes - set(BLIND_TO))):
             what = f"blind cannot keep {' and '.join(others)}."
-            problems.append(Problem("method.sensitive", what, f"require {', '.join(BLIND_TO)} alone, or leave it out."))
+            problems.append(Problem("method.sensitive", what, f"require {', '.join(BLIND_TO)} only, or remove it."))
         if self.needs is not None and self.needs not in models and (self.makes is not None or not problems):
-            what = f"{self.name} needs a requirement of the model {self.needs}, and there is none."
-            hint = "add it, or use full-domain, which takes whatever is required."
+            what = f"{self.name} needs a requirement of the model {self.needs}, but there is none."
+            hint = "add it, or use full-domain, which accepts every requirement."
             problems.append(Problem("method.name", what, hint))
         for key, several in self.options.items():
             value = options.get(key)
@@ -179,16 +179,16 @@ class Method:
         if self.makes is None:
             if not (others := [model for model in OF_MECHANISMS if model in models]):
                 return []
-            what = f"{self.name} draws no values, and cannot make {' and '.join(others)}."
+            what = f"{self.name} draws no values, and cannot keep {' and '.join(others)}."
             return [Problem("method.name", what, "use pram, and require nothing else.")]
         others = sorted(set(models) - set(self.makes))
         if self.perturbs:
-            what = f"{self.name} draws values anew, and cannot make {', '.join(others)}."
+            what = f"{self.name} draws values at random, and cannot keep {', '.join(others)}."
             if not others and not set(models) & set(self.makes):
-                what = f"{self.name} needs a requirement of {' or '.join(self.makes)}, and there is none."
+                what = f"{self.name} needs a requirement of {' or '.join(self.makes)}, but there is none."
             hint = "use top-down for these, or require pk-anonymity or alpha-gamma alone."
             return [Problem("method.name", what, hint)] if others or not models else []
-        what = f"{self.name} leaves quasi-identifiers as they are, and cannot make {', '.join(others)}."
+        what = f"{self.name} keeps quasi-identifiers unchanged, and cannot keep {', '.join(others)}."
         hint = "use top-down or l-clustering, or require l-diversity alone."
         return [Problem("method.name", what, hint)] if others else []
 
@@ -220,18 +220,18 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 def _beside_blind(options: Mapping[str, Any]) -> list[Problem]:
     """Return which options do not go with deciding blindly, or only with that."""
     if options.get("sensitive") != "blind":
-        what, hint = "has an effect beside sensitive: blind alone.", "add that, or leave it out."
+        what, hint = "has an effect only with sensitive: blind.", "add sensitive: blind, or remove this option."
         return [Problem("method.slack", what, hint)] if "slack" in options else []
-    unable = {"polish": (True, "moves records by what classes hold"), "order": ("global", "compares all clusters")}
+    unable = {"polish": (True, "moves records by the content of classes"), "order": ("global", "compares all clusters")}
     return [
-        Problem(f"method.{key}", f"{why}, which sensitive: blind does not.", "leave one of them out.")
+        Problem(f"method.{key}", f"{why}, which sensitive: blind does not do.", "remove one of them.")
         for key, (value, why) in unable.items()
         if options.get(key) == value
     ]
 
 
 def _fits(value: object, allowed: Option) -> bool:
-    """Say whether an option may have a value; of words and numbers that are listed, true is not 1, nor is 1.0."""
+    """Return whether an option may have a value; of words and numbers that are listed, true is not 1, nor is 1.0."""
     if isinstance(allowed, tuple):
         return any(type(value) is type(word) and value == word for word in allowed)
     return value in allowed
@@ -290,7 +290,7 @@ METHODS: dict[str, Method] = {
     ),
     "three-phase": Method(
         "three-phase",
-        "groups of equal records stay as they are, and as few records as possible leave them",
+        "groups of equal records stay unchanged, and as few records as possible leave them",
         "clustering.three_phase",
         "three_phase",
         {"residue": ("split", "one")},
@@ -299,7 +299,7 @@ METHODS: dict[str, Method] = {
     ),
     "dummies": Method(
         "dummies",
-        "sensitive values hide among others drawn at random, and all else stays as it is",
+        "sensitive values are hidden among others drawn at random; all else is unchanged",
         "hiding.dummies",
         "dummies",
         {"frequencies": ("uniform", "observed"), "missing": ("value", "error")},
@@ -310,19 +310,19 @@ METHODS: dict[str, Method] = {
     ),
     "anatomy": Method(
         "anatomy",
-        "sensitive values stand in a table of their own, by groups of records, and all else stays as it is",
+        "sensitive values are in a separate table, by groups of records; all else is unchanged",
         "hiding.anatomy",
         "anatomy",
         needs="l-diversity",
         recoding="apart",
         makes=("l-diversity",),
         heeds=(),
-        one_machine="it deals records of the whole table out to groups.",
+        one_machine="it distributes the records of the whole table to groups.",
         instead="dummies",
     ),
     "pram": Method(
         "pram",
-        "every value is kept with a probability, and else drawn anew: what is promised is about the mechanism",
+        "every value is kept with a probability and otherwise drawn at random; promises are about the mechanism",
         "pram.perturbation",
         "pram",
         {
@@ -340,7 +340,7 @@ METHODS: dict[str, Method] = {
     ),
     "tds": Method(
         "tds",
-        "the values that tell most about a class are shown first, alike everywhere",
+        "the values that best predict a class are shown first, the same everywhere",
         "tds.top_down_specialization",
         "tds",
         {

@@ -1,4 +1,4 @@
-"""Metrics: what a release costs its users."""
+"""Loss metrics of a release."""
 
 from sudare.metrics.class_entropy import Information, information
 from sudare.metrics.level_losses import LevelLoss, level_losses

@@ -1,4 +1,4 @@
-"""How much a release tells about a class: what a classifier that knows a record's group could still doubt."""
+"""The entropy of a class, given the group of a record: what a classifier cannot learn from a release."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Information:
 
 
 def information(classes: NDArray[np.signedinteger[Any]], target: Column) -> Information:
-    """Measure the groups of any recoding, local or global; records of group -1 are left out.
+    """Measure the groups of any recoding, local or global; records of group -1 are suppressed.
 
     Reference: the objective of an extension of Fung, Wang, Yu: Top-down specialization. ICDE 2005.
     """

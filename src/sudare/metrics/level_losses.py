@@ -1,4 +1,4 @@
-"""What a record loses in one column at each level of generalization: the same figures as :mod:`sudare.metrics.loss`."""
+"""Losses of a record in one column at each level of generalization: the same figures as :mod:`sudare.metrics.loss`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CellLoss = Literal["gcp", "arx", "precision", "entropy"]
 
 @dataclass(frozen=True, eq=False)
 class LevelLoss:
-    """Per level what a record of each code loses, and what one that is left out does.
+    """Per level, the loss of a record of each code, and of a suppressed record.
 
     The loss of the column is the mean of these over all records, less ``offset``.
     """

@@ -1,11 +1,10 @@
-"""How much a generalized release loses, per attribute and in total.
+"""Losses of a generalized release, per attribute and in total.
 
 An item set loses the share of a record's items that is not shown: an item that is shown as it is loses nothing, one
 that is shown as a node of a hierarchy the share of that node, and a hidden one everything.
 
-A metric is a function of a :class:`~sudare.table.Generalized` table that returns a :class:`Loss`. Records that are
-left out of the release count as if everything about them were lost, and so do masked ones, which are in it but show
-nothing.
+A metric is a function of a :class:`~sudare.table.Generalized` table that returns a :class:`Loss`. Suppressed records
+count as a total loss, and so do masked ones, which are in the release but show nothing.
 """
 
 from __future__ import annotations
@@ -37,10 +36,9 @@ class Loss:
 def gcp(given: Generalized) -> Loss:
     """Global certainty penalty: the mean, over records and attributes, of the share of the domain a cell covers.
 
-    Numbers: width of the interval by the range of the column. Categories: size of the set by the number of
-    categories, or leaves below the node by leaves of the hierarchy; 0 for a single value. A record left out
-    counts 1. Item sets: as above.
-    (Ghinita, Karras, Kalnis, Mamoulis: Fast data anonymization with low information loss. VLDB 2007.)
+    Numbers: width of the interval by the range of the column. Categories: size of the set by the number of categories,
+    or leaves below the node by leaves of the hierarchy; 0 for a single value. A suppressed record counts 1. Item sets:
+    as above. (Ghinita, Karras, Kalnis, Mamoulis: Fast data anonymization with low information loss. VLDB 2007.)
     """
     attributes = {name: _average(given, cover.share) for name, cover in given.covers.items()}
     return _mean(attributes | _own(given))
@@ -49,9 +47,9 @@ def gcp(given: Generalized) -> Loss:
 def arx(given: Generalized) -> Loss:
     """The loss that ARX reports: per attribute (mean share - 1/size) / (1 - 1/size), averaged over attributes.
 
-    The share is leaves below the released node by leaves of the hierarchy; without a hierarchy, different values
-    inside the interval or set by different values of the column. A record left out has share 1. ARX knows no item
-    sets: for those it is the share of hidden items.
+    The share is leaves below the released node by leaves of the hierarchy; without a hierarchy, different values inside
+    the interval or set by different values of the column. A suppressed record has share 1. ARX knows no item sets: for
+    those it is the share of hidden items.
     """
     attributes = {}
     for name, cover in given.covers.items():
@@ -63,7 +61,7 @@ def arx(given: Generalized) -> Loss:
 
 
 def discernibility(given: Generalized) -> Loss:
-    """Sum of squared class sizes; a record left out counts as many as there are records.
+    """Sum of squared class sizes; a suppressed record counts as the number of all records.
 
     (Bayardo, Agrawal: Data privacy through optimal k-anonymization. ICDE 2005.)
     """
@@ -71,7 +69,7 @@ def discernibility(given: Generalized) -> Loss:
 
 
 def average_class_size(given: Generalized) -> Loss:
-    """Released records per class, masked ones left out.
+    """Released records per class, without masked ones.
 
     (LeFevre, DeWitt, Ramakrishnan: Mondrian. ICDE 2006, without the division by k.)
     """
@@ -119,9 +117,9 @@ def uncertainty(given: Generalized, weights: Weights = 1) -> Loss:
 
     Numbers: width of the interval, in the column's own unit (dates in days, times in seconds). Categories: size of the
     set less 1, or leaves below the node less 1. Missing is one category more, or one leaf more below the root; what
-    covers missing and numbers counts as the whole range, or 1 if there is only one number. A record left out or masked
-    counts as one that shows everything, which is 0 in a column with one value.
-    Item sets: 1 for each item that is not shown as it is.
+    covers missing and numbers counts as the whole range, or 1 if there is only one number. A suppressed or masked
+    record counts as a cell that covers everything, which is 0 in a column with one value. Item sets: 1 for each item
+    that is not shown unchanged.
 
     With the ``weights`` "domain" each attribute is divided by its domain. By records and attributes that is GCP, but
     for sets and nodes of n values, which count n - 1 and not n, and for columns with one value. An item set then counts
@@ -133,12 +131,12 @@ def uncertainty(given: Generalized, weights: Weights = 1) -> Loss:
 
 
 def relative_uncertainty(given: Generalized, weights: Weights = 1, *, items: bool = True) -> Loss:
-    """RL: :func:`uncertainty` by that of the table in which all records agree, since each of them shows everything.
+    """RL: :func:`uncertainty` divided by that of the table in which every cell covers everything.
 
-    It is 0 for an untouched table, 1 for that one, and 0 if there is nothing to lose. Everything is the root of a
-    hierarchy, also where a lower node covers all records: else what is left out could count more than 1. Without
-    ``items``, item sets take no part.
-    (A clustering-based approach for data anonymization. Journal of Software, in Chinese.)
+    It is 0 for an unchanged table, 1 for that one, and 0 if there is nothing to lose. Everything means the root of a
+    hierarchy, also if a lower node covers all records: otherwise a suppressed record could count more than 1. Without
+    ``items``, item sets take no part. (A clustering-based approach for data anonymization. Journal of Software, in
+    Chinese.)
     """
     parts = {name: part for name, part in _grown(given, weights).items() if items or name in _single(given)}
     attributes = {name: part.share for name, part in parts.items()}
@@ -150,9 +148,9 @@ def relative_uncertainty(given: Generalized, weights: Weights = 1, *, items: boo
 
 
 def item_figures(given: Generalized) -> dict[str, dict[str, float]]:
-    """Return, for each item-set column, how many items the release shows as they are, and the NCP.
+    """Return, for each item-set column, how many items the release shows unchanged, and the NCP.
 
-    How many items the records hold is not told: who sees the ones that are shown would learn how many of one person's
+    The number of all items is not published: together with the shown items it would reveal how many items of one person
     are hidden. In the NCP each record counts the same, however many it holds.
     """
     sets = {name: cover for name, cover in given.covers.items() if isinstance(cover, SetCover)}
@@ -186,7 +184,7 @@ PUBLISHED: dict[str, Callable[[Generalized], Loss]] = {
     for name, metric in METRICS.items()
     if name != "uncertainty"
 }
-"""The metrics of certificates: no sums in a column's own unit, from which its range or somebody's set follows."""
+"""The metrics of certificates: no sums in a column's own unit, because they reveal its range or a person's set."""
 
 
 def leaves_lost(cover: Cover) -> Reals:
@@ -285,7 +283,7 @@ def _leaves(cover: Cover) -> int:
 
 
 def _average(given: Generalized, by_class: Reals, lost: float = 1.0) -> float:
-    """Return the mean over all records of a per-class figure, which is ``lost`` for records left out or masked."""
+    """Return the mean over all records of a per-class figure, which is ``lost`` for suppressed or masked records."""
     return (float((given.kept * by_class[: len(given.kept)]).sum()) + given.lost * lost) / max(given.rows, 1)
 
 

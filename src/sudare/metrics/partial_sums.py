@@ -1,4 +1,4 @@
-"""Losses of a release that is never in one place: sums that each part can tell, and what the metrics make of them.
+"""Losses of a release on many machines: sums of each part, and the metrics that follow from them.
 
 Every metric of :mod:`sudare.metrics.loss` is a sum over records, or follows from such sums. Parts have the dictionaries
 of the whole table, so that a cell loses in a part what it loses in the whole; frequencies are given to them.
@@ -22,7 +22,7 @@ Reals = NDArray[np.float64]
 
 @dataclass
 class Sums:
-    """What a part of a release tells: its records, and for each column sums over those that show something.
+    """The sums of a part of a release: its records, and for each column sums over those that show something.
 
     ``columns`` has, for a single-valued column, arx and bits, the records that show anything at all (``anything``), the
     ``width`` of the others' cells, and by how much these have ``grown``; with a taxonomy gcp and height, too; for item
@@ -38,7 +38,7 @@ class Sums:
     extents: dict[str, Extent] = field(default_factory=dict)
 
     def add(self, other: Sums) -> None:
-        """Take in what another part tells."""
+        """Add the sums of another part."""
         self.rows, self.kept, self.masked = self.rows + other.rows, self.kept + other.kept, self.masked + other.masked
         self.classes, self.squares = self.classes + other.classes, self.squares + other.squares
         for name, sums in other.columns.items():
@@ -50,7 +50,7 @@ class Sums:
 
 
 def sums_of(given: Generalized, frequencies: Mapping[str, Ints]) -> Sums:
-    """Return what a part of a release tells; ``frequencies`` are those of all codes in the whole table."""
+    """Return the sums of a part of a release; ``frequencies`` are those of all codes in the whole table."""
     kept = given.kept
     found = Sums(given.rows, int(kept.sum()), given.masked, len(kept), float((kept.astype(np.float64) ** 2).sum()), {})
 
@@ -88,9 +88,9 @@ def losses(
     columns: Mapping[str, Column | ItemSets],
     frequencies: Mapping[str, Ints],
 ) -> dict[str, Loss]:
-    """Return every published metric of a release of so many records, against what it shows.
+    """Return every published metric of a release of this many records, relative to the release.
 
-    Records that no part speaks of are left out.
+    Records in no part are suppressed.
     """
     lost = rows - sums.kept
     gcp, arx, precision, entropy = {}, {}, {}, {}

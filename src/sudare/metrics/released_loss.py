@@ -1,8 +1,8 @@
-"""Loss as it may be published: against what the release shows, not against what the source holds.
+"""Losses that may be published: relative to the release, not to the source.
 
-The width of a column is a fact about its extremes. An intruder sees how wide each released cell is. With the sum of all
-widths they solve for what is missing: the range of the source, and with it the value of a person who was suppressed.
-So published losses are shares of the range, or of the number of categories, that the release itself shows.
+The width of a column reveals its extremes. An intruder knows the width of each released cell. From the sum of all
+widths they could compute the range of the source, and so the value of a suppressed person. So published losses are
+shares of the range, or of the number of categories, that the release itself shows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Privacy models: what a group of records has to keep, and what a release has to keep as a whole."""
+"""Privacy models: limits for each group of records, or for a release as a whole."""
 
 from sudare.models.alpha_gamma import AlphaGamma
 from sudare.models.alpha_k_anonymity import AlphaKAnonymity, named_codes

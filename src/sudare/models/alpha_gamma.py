@@ -1,4 +1,4 @@
-"""P(alpha, gamma)-privacy of a column whose values are drawn anew.
+"""P(alpha, gamma)-privacy of a column whose values are drawn at random.
 
 Definition: let B(t, s) be what somebody who knows the distribution of the column (the prior), and how values are drawn,
 believes of the value s, on average over what is shown, of a person with the true value t. Then B(s, s) <= ``alpha`` for
@@ -26,18 +26,19 @@ from sudare.models.ungrouped import Ungrouped
 
 @dataclass(frozen=True)
 class AlphaGamma(Ungrouped):
-    """Of anybody, the true value is believed with ``alpha`` at most, and any value with ``gamma`` at least.
+    """For every person, the true value is inferred with a probability of at most ``alpha``, and any value with at least
+    ``gamma``.
 
     ``prior`` are the shares of all values in the column, by their text; without it they are those of the data. This is
     a property of the mechanism and not of a group: :meth:`holds` lets every group pass.
 
-    Monotone: groups have no part in it. What is drawn anew from what is shown already tells no more.
-    Reference: a criterion of attribute disclosure beside that of Ikarashi, Chida and Takahashi 2009.
+    Monotone: groups have no part in it. A second draw from released values reveals no more. Reference: a criterion of
+    attribute disclosure beside that of Ikarashi, Chida and Takahashi 2009.
     """
 
     name: ClassVar[str] = "alpha-gamma"
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "mechanism"
-    remedy: ClassVar[str] = "ask for a larger alpha, or a smaller gamma."
+    remedy: ClassVar[str] = "require a larger alpha, or a smaller gamma."
 
     column: str
     alpha: float
@@ -66,5 +67,7 @@ class AlphaGamma(Ungrouped):
         return None if abs(math.fsum(shares) - 1) <= TOLERANCE else parameters.refusal(where, self.prior, allowed)
 
     def best_possible(self, whole: Groups) -> str:
-        """Say what is believed where nothing is shown at all."""
-        return f"of somebody of whom nothing is shown, values of '{self.column}' are believed as frequent as they are"
+        """Return what is known if the release shows nothing."""
+        return (
+            f"even if the release shows nothing of '{self.column}', its values are known to be as frequent as they are"
+        )

@@ -41,7 +41,7 @@ class AlphaKAnonymity:
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
-    remedy: ClassVar[str] = "ask for a larger alpha or a smaller k."
+    remedy: ClassVar[str] = "require a larger alpha or a smaller k."
 
     alpha: float
     k: int
@@ -82,7 +82,7 @@ class AlphaKAnonymity:
             return f"the table has {rows:,} records"
         # rounded up, so that the message never shows the very number that was asked for
         figure = math.ceil(1000 * float(self.measure(whole)[0]) - TOLERANCE) / 1000
-        return f"one value of column '{self.column}' takes a share of {figure:.3f} of the whole table"
+        return f"one value of column '{self.column}' has a share of {figure:.3f} of the whole table"
 
     def _counts(self, histograms: Histograms) -> NDArray[np.bool_]:
         """Return which entries are of a named value."""

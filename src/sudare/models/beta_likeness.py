@@ -34,7 +34,7 @@ class BetaLikeness:
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = True
-    remedy: ClassVar[str] = "ask for a larger beta."
+    remedy: ClassVar[str] = "require a larger beta."
 
     beta: float
     column: str
@@ -72,7 +72,7 @@ class BetaLikeness:
         return ~maxima(broken, histograms.start)
 
     def best_possible(self, whole: Groups) -> str:
-        """Say that the whole table cannot break this model."""
+        """Return that the whole table cannot break this model."""
         return f"the whole table gains nothing on itself in column '{self.column}'"
 
 

@@ -34,7 +34,7 @@ class DeltaDisclosure:
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = True
-    remedy: ClassVar[str] = "ask for a larger delta."
+    remedy: ClassVar[str] = "require a larger delta."
 
     delta: float
     column: str
@@ -64,5 +64,5 @@ class DeltaDisclosure:
         return self.measure(groups) < self.delta - TOLERANCE
 
     def best_possible(self, whole: Groups) -> str:
-        """Say that the whole table is as near to itself as can be."""
+        """Return that the whole table is as near to itself as can be."""
         return f"the log-ratio of the whole table to itself is 0 in column '{self.column}'"

@@ -1,4 +1,4 @@
-"""What a privacy model looks at: groups of records, as counts."""
+"""Groups of records as counts, the input of privacy models."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sudare.table import Column
 class Histograms:
     """One sensitive column over all groups, sparse: group ``g`` holds ``codes[start[g]:start[g + 1]]``.
 
-    Codes are ascending within a group and every count is positive. ``total`` is the dense histogram of the
-    whole release, by code; ``column`` tells what the codes mean.
+    Codes are ascending within a group and every count is positive. ``total`` is the dense histogram of the whole
+    release, by code; ``column`` has the meaning of the codes.
     """
 
     start: NDArray[np.int64]

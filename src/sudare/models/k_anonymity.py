@@ -1,7 +1,7 @@
 """k-anonymity.
 
-Definition: every group holds at least ``k`` records; with ``count="subjects"``, records of at least ``k``
-different data subjects. Who knows all quasi-identifiers of a person then finds no fewer than ``k`` candidates.
+Definition: every group holds at least ``k`` records; with ``count="subjects"``, records of at least ``k`` different
+data subjects. Someone who knows all quasi-identifiers of a person then finds no fewer than ``k`` candidates.
 
 Reference: L. Sweeney, "k-anonymity: a model for protecting privacy", International Journal on Uncertainty,
 Fuzziness and Knowledge-based Systems 10(5), 2002; P. Samarati, "Protecting respondents' identities in
@@ -37,7 +37,7 @@ class KAnonymity:
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
-    remedy: ClassVar[str] = "ask for a smaller k."
+    remedy: ClassVar[str] = "require a smaller k."
 
     k: int
     count: Literal["rows", "subjects"] = "rows"
@@ -59,7 +59,7 @@ class KAnonymity:
 
     @property
     def least_rows(self) -> int:
-        """A subject has at least one record, so that ``k`` bounds the records either way."""
+        """A subject has at least one record, so ``k`` is a lower bound for records in both cases."""
         return self.k
 
     def measure(self, groups: Groups) -> NDArray[np.float64]:

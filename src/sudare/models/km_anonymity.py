@@ -1,7 +1,8 @@
 """k^m-anonymity of an item-set column.
 
-Definition: every combination of at most ``m`` items that occurs in a record occurs in at least ``k`` records. Who knows
-up to ``m`` items of a person then finds no fewer than ``k`` candidates. Null and empty sets hold no combination.
+Definition: every combination of at most ``m`` items that occurs in a record occurs in at least ``k`` records. Someone
+who knows up to ``m`` items of a person then finds no fewer than ``k`` candidates. Null and empty sets hold no
+combination.
 
 Reference: M. Terrovitis, N. Mamoulis, P. Kalnis, "Privacy-preserving anonymization of set-valued data",
 PVLDB 1(1), 2008.
@@ -29,7 +30,7 @@ class KmAnonymity(Ungrouped):
 
     name: ClassVar[str] = "km-anonymity"
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "column"
-    remedy: ClassVar[str] = "ask for a smaller k or m."
+    remedy: ClassVar[str] = "require a smaller k or m."
 
     k: int
     m: int

@@ -40,7 +40,7 @@ class LDiversity:
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
-    remedy: ClassVar[str] = "ask for an l that is possible (or, for recursive, a larger c)."
+    remedy: ClassVar[str] = "require a possible l (or, for recursive, a larger c)."
 
     l: float  # noqa: E741 - the literature's letter
     column: str

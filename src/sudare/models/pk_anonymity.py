@@ -1,8 +1,8 @@
-"""Pk-anonymity: probabilistic k-anonymity of a table whose values are drawn anew.
+"""Pk-anonymity: probabilistic k-anonymity of a table whose values are drawn at random.
 
-Definition: whoever knows the whole true table, and how values are drawn, connects a released record with its person
-with a probability of at most 1/``k``. It is a property of the mechanism, and of how many records there are; no group of
-a finished release can tell it. What a mechanism reaches is computed in :mod:`sudare.methods.pram.matrix_bounds`.
+Definition: someone who knows the whole true table, and how values are drawn, links a released record with its person
+with a probability of at most 1/``k``. It is a property of the mechanism and of the number of records; groups of a
+finished release do not show it. What a mechanism reaches is computed in :mod:`sudare.methods.pram.matrix_bounds`.
 
 Reference: D. Ikarashi, K. Chida, K. Takahashi, "Probabilistic k-anonymity", 2009.
 """
@@ -28,7 +28,7 @@ class PkAnonymity(Ungrouped):
 
     name: ClassVar[str] = "pk-anonymity"
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "mechanism"
-    remedy: ClassVar[str] = "ask for a smaller k."
+    remedy: ClassVar[str] = "require a smaller k."
 
     k: int
 

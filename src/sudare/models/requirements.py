@@ -1,4 +1,4 @@
-"""What a release has to keep: several privacy models at once, and the share of records that may be left out."""
+"""The requirements of a release: several privacy models, and the share of records that may be suppressed."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class Model(Protocol):
         ...
 
     def best_possible(self, whole: Groups) -> str:
-        """Return in a few words, without data values, what all records as one group come to."""
+        """Return in a few words, without data values, the figure of all records as one group."""
         ...
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """All models that a release has to keep; ``limit`` is the largest share of records that may be left out.
+    """All models that a release must keep; ``limit`` is the largest share of records that may be suppressed.
 
     With ``masked`` these stay in the release, as rows that show no quasi-identifier: a class like any other, which has
     to keep the models too, and a part of the whole that distributions are measured against.
@@ -82,7 +82,7 @@ class Requirements:
         """The models that limit groups, in the order of the policy.
 
         Those of a mechanism are not among them, nor does :meth:`holds` speak of them: a method that makes groups has to
-        refuse them. Those of a release are left to the audit, and no method looks at them.
+        refuse them. Those of a release are left to the audit, and no method uses them.
         """
         return tuple(model for model in self.models if model.scope == "group")
 
@@ -120,13 +120,13 @@ class Requirements:
         return not self.columns and not self.counts_subjects
 
     def budget(self, rows: int) -> int:
-        """Return how many of so many records may be left out; no record is lost to rounding."""
+        """Return how many of this many records may be suppressed; no record is lost to rounding."""
         return int(self.limit * rows + 1e-9)
 
     def split(self, columns: Collection[str]) -> tuple[Requirements, list[KAnonymity]]:
         """Return what groups by all these columns have to keep, and k-anonymity that groups by fewer of them keep.
 
-        Not where people are counted: a release numbers them by class, so that fewer columns tell nothing of how many.
+        Not where people are counted: a release numbers them by class, so fewer columns do not show how many there are.
         """
         partial = [
             model
@@ -139,10 +139,10 @@ class Requirements:
         return Requirements(tuple(m for m in self.of_groups if m not in partial), self.limit), partial
 
     def free(self, column: str) -> bool:
-        """Say whether an item-set column takes no part in the groups: k^m-anonymity alone limits it.
+        """Return whether an item-set column takes no part in the groups: k^m-anonymity alone limits it.
 
-        That is so if every model of groups is k-anonymity of records, on columns among which it is not. Where people
-        are counted it is not: numbers that tell them apart within a group would link the sets that they show.
+        That is so if every model of groups is k-anonymity of records, on columns among which it is not. If people are
+        counted this is not so: numbers that distinguish people within a group would link their sets.
         """
         return any(model.column == column for model in self.of_columns) and all(
             isinstance(model, KAnonymity)
@@ -204,7 +204,7 @@ def describe(model: Model) -> str:
 
 
 def _select(groups: Groups, chosen: NDArray[np.bool_]) -> Groups:
-    """Return the chosen groups alone; what the whole release holds stays as it is."""
+    """Return the chosen groups alone; the distribution of the whole release stays the same."""
     histograms = {}
     for name, given in groups.histograms.items():
         lengths = np.diff(given.start)

@@ -45,7 +45,7 @@ class TCloseness:
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = True
-    remedy: ClassVar[str] = "ask for a larger t."
+    remedy: ClassVar[str] = "require a larger t."
 
     t: float
     column: str
@@ -77,7 +77,7 @@ class TCloseness:
         return self.measure(groups) <= self.t + TOLERANCE
 
     def best_possible(self, whole: Groups) -> str:
-        """Say that the whole table cannot break this model."""
+        """Return that the whole table cannot break this model."""
         return f"the whole table is at distance 0 from itself in column '{self.column}'"
 
 

@@ -1,8 +1,8 @@
-"""Uniqueness: how many records of a release are the only ones that show what they show.
+"""Uniqueness: the share of unique records in a release.
 
 Definition: a record is unique by some columns if no other record of the release shows the same in all of them; at most
 a share ``most`` of the records may be. Unlike the models of classes it may name columns that nobody generalizes, and no
-method works towards it: the audit counts the written release, and one that does not keep it is not handed over.
+method works towards it: the audit counts the written release, and a release above the limit is not placed.
 
 Reference: L. Sweeney, "Simple demographics often identify people uniquely", 2000; Article 29 Data Protection Working
 Party, "Opinion 05/2014 on anonymisation techniques" (singling out), 2014.
@@ -30,7 +30,7 @@ class Uniqueness(Ungrouped):
 
     name: ClassVar[str] = "uniqueness"
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "release"
-    remedy: ClassVar[str] = "ask for a larger share, or take columns out."
+    remedy: ClassVar[str] = "require a larger share, or remove columns."
 
     most: float
     columns: Literal["released"] | tuple[str, ...] = "released"

@@ -1,8 +1,8 @@
-"""From a request to a placed release.
+"""The pipeline: from a request to a placed release.
 
-There are three ways, which differ only in where rows are. Where rows come to us (``local``), they are encoded, decided
-on, rendered and written to a target. Where they stay in their database (``database``), counts come up, the decision
-goes down, and the database does the rest. On a cluster (``spark``), executors hold the rows.
+There are three variants, which differ only in where the rows are. ``local`` reads the rows, encodes them, runs the
+method, renders the release and writes it to a target. ``database`` leaves the rows in their database: it reads counts,
+sends the decision back, and the database makes the release. ``spark`` leaves the rows on the executors of a cluster.
 """
 
 from sudare.pipeline.request import Request, Result, requirements_of

@@ -1,4 +1,4 @@
-"""The audit of a release that was named: where it is, its certificate, and who proves it."""
+"""The audit of a release by its address: finds the release and its certificate, and chooses who proves it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare import engines
-from sudare.audits import AuditReport, Told, audit_release, check_folder
+from sudare.audits import AuditorInput, AuditReport, audit_release, check_folder
 from sudare.audits.signatures import PublicKey, load_public, look_at
 from sudare.core.errors import AuditFailedError
 from sudare.pipeline.targets import counted
@@ -21,7 +21,7 @@ Say = Callable[[str], None]
 
 
 def audit_of(
-    release: Data, policy: Policy, told: Told, *, spark: bool, master: str | None, progress: Say | None
+    release: Data, policy: Policy, told: AuditorInput, *, spark: bool, master: str | None, progress: Say | None
 ) -> AuditReport:
     """Prove a release where it is, with the certificate that stands beside it."""
     if spark:
@@ -45,14 +45,14 @@ def public_keys(given: str | Path | Sequence[str | Path]) -> tuple[PublicKey, ..
 
 
 def signature_of(release: Any, keys: Sequence[PublicKey]) -> dict[str, Any] | None:
-    """Return who signed the certificate of a release, if anybody did; raise if there are keys, and none of them did."""
+    """Return the signer of a certificate, or None; raise if keys are given and none of them signed it."""
     signature, problems = look_at(open_released(release).paper, keys)
     if problems:
         raise AuditFailedError(problems)
     return None if signature is None else signature.to_dict()
 
 
-def _on_spark(release: Data, policy: Policy, told: Told, say: Say, master: str | None) -> AuditReport:
+def _on_spark(release: Data, policy: Policy, told: AuditorInput, say: Say, master: str | None) -> AuditReport:
     from sudare.engines.spark.spark import Spark, beside, is_path
     from sudare.pipeline.spark.spark_audit import prove
     from sudare.pipeline.spark.spark_targets import certificate_there

@@ -1,4 +1,4 @@
-"""How much PRAM may keep under a policy: from a table, or before there is one, from priors and a number of records."""
+"""Calibration of PRAM under a policy, from a table, or from priors and a number of records."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ CurveData = dict[str, Any]
 class Calibrated:
     """How much may be kept of each perturbed column.
 
-    ``p`` is the largest probability for all of them alike, and ``retention`` what the policy's method may keep of each;
-    a release keeps a little less, since it has to tell what it kept (:mod:`sudare.methods.pram.published_retention`).
-    ``bounds`` has the largest p by each condition (None: not asked for), ``binding`` the one that p comes from (None:
-    all may be kept), and ``held_by`` that of each column. ``records`` is None if nobody said how many.
+    ``p`` is the largest common probability, and ``retention`` the probability of each column under the policy's method;
+    a release keeps a little less, because it publishes the value (:mod:`sudare.methods.pram.published_retention`).
+    ``bounds`` has the largest p by each condition (None: not required), ``binding`` the condition that limits p (None:
+    all may be kept), and ``held_by`` that of each column. ``records`` is None if the number is not known.
     """
 
     p: float
@@ -76,7 +76,7 @@ def calibrate(
     if data is None:
         return _beforehand(policy, options, records)
     if records is not None:
-        raise ParameterError(Problem("records", "are counted in the data.", "leave one of both out."))
+        raise ParameterError(Problem("records", "must not be given together with data.", "remove one of them."))
     from sudare.methods.pram.perturbation import weighed
 
     view = view_of(METHODS[METHOD], options, policy)
@@ -115,7 +115,7 @@ def _requirements(policy: Policy) -> Requirements:
 
 
 def _traced(promises: Any, free: Sequence[bool]) -> Iterator[CurveData]:
-    """Give the figures of a mechanism that has no closed form, at evenly spaced p."""
+    """Yield the figures of a mechanism that has no closed form, at evenly spaced p."""
     grid = [step / (POINTS - 1) for step in range(POINTS)]
     if promises.k is not None:
         figures = [promises.pk([p if each else None for each in free]) for p in grid]
@@ -157,7 +157,7 @@ def _beforehand(policy: Policy, options: Mapping[str, Any], records: int | None)
     priors = {spec.column: spec.prior for _, spec in asked if spec.prior is not None}
     values = {name: _size(policy, name, priors.get(name)) for name in names}
     problems = [
-        Problem(f"require.{number}.prior", f"nothing tells the distribution of '{spec.column}'.",
+        Problem(f"require.{number}.prior", f"nothing gives the distribution of '{spec.column}'.",
                 "give its prior, or the data.")
         for number, spec in asked
         if spec.prior is None
@@ -191,13 +191,13 @@ def _refuse_what_needs_data(options: Mapping[str, Any]) -> None:
         needing.append("kind: invariant")
     if needing:
         what = f"the method's {', '.join(needing)} can only be calibrated with the data."
-        raise UnsupportedError(what, hint="name the data, too.")
+        raise UnsupportedError(what, hint="name the data as well.")
 
 
 def _wrong_records(records: Any, *, needed: bool) -> list[Problem]:
     """Return what is wrong with the number of records."""
     if records is None:
-        what = "nothing tells how many there are."
+        what = "nothing gives the number of records."
         return [Problem("records", what, "give their number, or the data.")] if needed else []
     if isinstance(records, int) and not isinstance(records, bool) and records >= 1:
         return []
@@ -207,7 +207,7 @@ def _wrong_records(records: Any, *, needed: bool) -> list[Problem]:
 def _wrong_sizes(values: Mapping[str, int | None], needed: Collection[str]) -> list[Problem]:
     """Return the columns whose number of values is needed and not known, and those that have one value."""
     unknown = [
-        Problem(f"columns.{name}", "nothing tells how many values it has.",
+        Problem(f"columns.{name}", "nothing gives the number of its values.",
                 "give its order, a hierarchy from a file or a tree, or the data.")
         for name in needed
         if values[name] is None
@@ -227,7 +227,7 @@ def _solved(
     limits: Sequence[Limit],
     options: Mapping[str, Any],
 ) -> Calibration:
-    """Calibrate; what is wrong then is that the policy cannot be met, and is told in its words."""
+    """Calibrate; report a failure as a requirement of the policy that cannot be met."""
     names = [*policy.quasi, *policy.sensitive]
     given = options.get("weights") or {}
     if options["p"] != "per-column" and given:
@@ -244,7 +244,7 @@ def _solved(
 
 
 def _size(policy: Policy, name: str, prior: Mapping[str, float] | None) -> int | None:
-    """Return how many values a column has, as far as the policy tells: by a prior, its order, or its hierarchy.
+    """Return how many values a column has by the policy: by a prior, its order, or its hierarchy.
 
     A hierarchy may have more leaves than the data has values. That is safe: with more values, less may be kept.
     """

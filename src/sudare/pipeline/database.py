@@ -1,13 +1,13 @@
-"""Making a release of a table that stays in its database: counts come up, the decision goes down.
+"""A release of a table that stays in its database: the database sends counts, and gets the decision.
 
-1. The database counts its records by the columns that the method looks at. Records that agree on all of them are one
-   *atom*; no other column leaves the database, and no record as such.
-2. The method decides as it always does, on codes: each atom stands for as many rows as it has records.
-3. What became of the atoms goes down: a line for each, with its class, and a line for each class, with what it shows.
-   The database joins them with its records, and makes the release.
-4. The database counts the release, and the audit proves it from these counts; then it gets its name.
+1. The database counts its records by the columns that the method uses. Records that agree in all of them are one
+   *atom*. No other column and no single record leaves the database.
+2. The method decides on codes as usual: each atom counts as many times as it has records.
+3. The decision goes to the database: a line for each atom with its class, and a line for each class with its cells. The
+   database joins them with its records, and makes the release.
+4. The database counts the release, and the audit proves it from these counts. Then the release gets its name.
 
-Item sets are rewritten record by record, and values are drawn cell by cell: there, rows come to us (see
+Item sets change record by record, and random values are drawn cell by cell. In both cases the rows are read (see
 :mod:`sudare.pipeline.local`).
 """
 
@@ -38,7 +38,7 @@ _CLASS = "\0class"  # no column of a table can have this name
 
 
 def stays_in_database(request: Request) -> bool:
-    """Say whether the records can stay: source and target are in one database, and no item set is rewritten."""
+    """Return whether the records can stay: source and target are in one database, and no item set is rewritten."""
     origin, target = request.origin, request.target
     if origin is None or not isinstance(target, Place) or not request.makes_classes:
         return False
@@ -86,7 +86,7 @@ def make_in_database(request: Request) -> Result:
                 method=str(request.method["name"]),
                 memory=request.memory,
             )
-        certificate = certify(request, figures, report, origin.shown, "does a column compare equal what differs?")
+        certificate = certify(request, figures, report, origin.shown, "does a column treat different values as equal?")
         database.place(draft, target, certificate.to_dict())
     return Result(certificate)
 
@@ -123,7 +123,7 @@ def repeated(request: Request, atoms: engines.Tally) -> tuple[Table, Ints]:
 
 
 def _decision(request: Request, table: Table, shown: Generalized, atoms: engines.Tally, owner: Ints) -> Decision:
-    """Say what becomes of the records: by their quasi-identifiers alone if that can be, else by their atoms."""
+    """Return the class of each record: by its quasi-identifiers alone if possible, otherwise by its atom."""
     policy, counts_subjects = request.policy, request.requirements.counts_subjects
     names = [name for name in policy.released if counts_subjects or policy.columns[name].role != "subject"]
     starts = np.concatenate(([0], np.cumsum(atoms.counts)))
@@ -173,7 +173,7 @@ def _by_quasi(decision: Decision, quasi: list[str]) -> Decision:
 
 
 def _kept(decision: Decision) -> Decision:
-    """Return a decision without the lines of records that are left out: they are in no line then."""
+    """Return a decision without the lines of suppressed records."""
     lines = np.flatnonzero(decision.classes != SUPPRESSED)
     if len(lines) == len(decision.classes):
         return decision

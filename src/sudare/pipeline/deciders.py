@@ -1,4 +1,4 @@
-"""Who decides about a table: a method of the registry, or a plan that was saved."""
+"""The source of a decision about a table: a method of the registry, or a saved plan."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class MethodDecider:
 
 @dataclass(frozen=True)
 class PlanDecider:
-    """A plan, applied to other records than those it was made of."""
+    """A plan, applied to new records."""
 
     plan: Plan
     unknown: UnknownValues | None
@@ -81,7 +81,7 @@ class PlanDecider:
         return {**self.plan.method, "applied": True}
 
     def view(self, policy: Policy) -> PolicyView:
-        """Return the policy as it is."""
+        """Return the policy unchanged."""
         return PolicyView(policy)
 
     def decide(self, table: Table, requirements: Requirements, listener: Listener) -> Recoding:

@@ -1,6 +1,6 @@
-"""What runs where: for each method and each engine, how a release is made, or what to use instead.
+"""The table of methods and engines: how each method runs on each engine, or what to use instead.
 
-The page *Where the data lives* has this as a table, which a test compares with what is said here.
+``docs/engines.md`` shows this table, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def check_database(method: str) -> None:
     """Raise if a method cannot write to a database."""
     entry = method_of(method)
     if entry.second_table:
-        what = f"{method} makes a release of two files, and does not write to a database."
+        what = f"{method} makes a release of two files, and cannot write to a database."
         raise UnsupportedError(what, hint=f"write to a file, or use {entry.instead}.")
 
 
@@ -34,7 +34,7 @@ def check_spark(method: str) -> None:
 
 
 def ability(method: str, engine: str) -> str:
-    """Say in a few words how a method runs on an engine."""
+    """Return in a few words how a method runs on an engine."""
     entry = METHODS[method]
     try:
         if engine == "Spark":

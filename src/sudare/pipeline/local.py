@@ -1,4 +1,4 @@
-"""Making a release of rows that come to us: encode, decide, render, write, audit, place."""
+"""A release of rows that sudare reads: encode, decide, render, write, audit, place."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def make_locally(request: Request) -> Result:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """Both ends of the way: the source, the target, and how rows are returned in the kind of table that was given."""
+    """The source, the target, and the conversion of rows back to the kind of the input table."""
 
     source: Source | None
     target: FileTarget | TableTarget
@@ -148,7 +148,7 @@ def measure_release(request: Request, table: Table, recoding: Recoding, rendered
 
 
 def audit_release(request: Request, figures: Figures, target: FileTarget | TableTarget) -> AuditReport:
-    """Have the audit look at what was written; :func:`~sudare.pipeline.stages.certify` raises if it fails."""
+    """Audit the written release; :func:`~sudare.pipeline.stages.certify` raises if this fails."""
     return target.audit(
         request.policy,
         method=str(request.method["name"]),

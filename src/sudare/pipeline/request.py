@@ -197,11 +197,11 @@ def _minimality(request: Request) -> list[ReleaseWarning]:
 def check_seed(seed: Any) -> None:
     """Raise if this is no seed."""
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
-        raise ParameterError(Problem("seed", f"is a whole number from 0; got {type(seed).__name__} {seed}."))
+        raise ParameterError(Problem("seed", f"must be a whole number from 0; got {type(seed).__name__} {seed}."))
 
 
 def runs_on_spark(data: Data, engine: str | None) -> bool:
-    """Return whether Spark does the work: it was asked for, or the data are there."""
+    """Return whether Spark does the work: by the engine option, or because the data is on Spark."""
     if engine not in (None, "spark"):
         near = did_you_mean(engine, ["spark"])
         raise ParameterError(Problem("engine", f"got {engine!r}. Allowed: spark, or none.", near))

@@ -1,4 +1,4 @@
-"""What is checked before a release is made: the method, what it looks at, and where the release is to go."""
+"""Checks before a release is made: the method, the columns that it uses, and the target."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sudare.releases import certificate_path, check_names, check_target, is_text
 
 @dataclass(frozen=True)
 class PolicyView:
-    """A policy as a method reads it: ``also`` are columns that it looks at although no promise is about them."""
+    """A policy as a method reads it: ``also`` are columns that it uses although no promise is about them."""
 
     policy: Policy
     also: frozenset[str] = frozenset()
@@ -36,10 +36,10 @@ def load_policy(policy: Policy | Mapping[str, Any] | str | Path, *, allow_outsid
 
 
 def view_of(method: Method, options: Mapping[str, Any], policy: Policy) -> PolicyView:
-    """Return what a method looks at; raise if the policy lets something out that the method cannot hide.
+    """Return the policy as a method reads it; raise if the policy releases a column that the method cannot hide.
 
-    Where quasi-identifiers leave as they came, nobody looks at them. Where values are drawn anew, all columns are
-    encoded that are drawn, and those that the drawing depends on.
+    Unchanged quasi-identifiers are not encoded. For random draws, the drawn columns and those that the draws depend on
+    are encoded.
     """
     if not method.leaves_quasi:
         return PolicyView(policy)
@@ -47,14 +47,14 @@ def view_of(method: Method, options: Mapping[str, Any], policy: Policy) -> Polic
         check_hidden(policy, method)
         return PolicyView(policy.carrying_quasi())
     if policy.release.order == "keep" and any(isinstance(spec, PkAnonymitySpec) for spec in policy.require):
-        what = "keep tells which record is whose, and pk-anonymity rests on rows in random order."
-        raise PolicyError(Problem("release.order", what, "leave it out: rows are then shuffled."))
+        what = "keep reveals which record belongs to whom; pk-anonymity requires rows in random order."
+        raise PolicyError(Problem("release.order", what, "remove it: rows are then shuffled."))
     strata = options.get("strata") or ()
     drawn = {name for name in (*policy.quasi, *policy.sensitive) if name not in strata}
     sets = [name for name in drawn if policy.columns[name].kind == "items"]
     if sets:
         what = f"{method.name} draws single values; '{sorted(sets)[0]}' holds item sets."
-        raise UnsupportedError(what, hint="leave the column out, or use top-down.")
+        raise UnsupportedError(what, hint="remove the column, or use top-down.")
     named = {name for combination in options.get("never") or () for name in combination}
     return PolicyView(policy.carrying_quasi(drawn), frozenset(drawn | set(strata) | named))
 
@@ -81,9 +81,9 @@ def chosen_method(policy: Policy, override: str | None) -> tuple[Method, dict[st
 
 
 def check_hidden(policy: Policy, method: Method) -> None:
-    """Raise if a sensitive column would be shown as it is beside quasi-identifiers that are as they were."""
+    """Raise if a sensitive column would be released unchanged beside unchanged quasi-identifiers."""
     held = {getattr(spec, "column", None) for spec in policy.require}
-    what = f"is sensitive, and nothing is promised about it; {method.name} would show it as it is."
+    what = f"is sensitive, but no promise is about it; {method.name} would show it unchanged."
     hint = "require l-diversity of it, or give it the role identifier."
     problems = [Problem(f"columns.{name}", what, hint) for name in policy.sensitive if name not in held]
     if method.second_table:
@@ -91,7 +91,7 @@ def check_hidden(policy: Policy, method: Method) -> None:
         problems += [
             Problem(f"columns.{name}", taken, "rename it.") for name in ("group", "count") if name in policy.columns
         ]
-        apart = "is not in the release, but in its second table; uniqueness counts what the release shows."
+        apart = "is in the second table, not in the release; uniqueness counts only the release."
         problems += [
             Problem(f"columns.{name}", apart, "name other columns in the limit of uniqueness.")
             for spec in policy.require
@@ -104,7 +104,7 @@ def check_hidden(policy: Policy, method: Method) -> None:
 
 
 def check_out(target: Path, data: Any, policy: Any, checked: Policy) -> None:
-    """Raise if a release cannot be written there, or would overwrite what it is made of."""
+    """Raise if a release cannot be written to its target, or would overwrite its source or policy."""
     check_target(target)
     if is_text(target):
         check_names(checked.released, keep_formulas=checked.release.formulas == "keep")

@@ -1,4 +1,4 @@
-"""The stages that all three ways share: rare values, the proof of what was made, and the certificate."""
+"""The stages that all three variants share: rare values, the check of the proof, and the certificate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_proof(report: AuditReport, figures: Figures, where: str, hint: str) ->
     """Raise if the audit failed, or if it found another number of records than were released."""
     report.raise_if_failed()
     if report.rows != figures.rows_out:
-        what = f"gave {report.rows} records where {figures.rows_out} were expected."
+        what = f"has {report.rows} records where {figures.rows_out} were expected."
         raise DataError(Problem(where, what, hint))
 
 

@@ -1,7 +1,7 @@
-"""Where the rows of a release go before they are proven, how they are proven there, and how they come into place.
+"""Targets of a release: where its rows are written, audited and placed.
 
-A target is a file, a table of a database, or rows that come back to whoever asked. All of them do the same three
-things: ``write`` under a name that nobody looks at, ``audit`` what was written, and ``place`` it.
+A target is a file, a table of a database, or rows for the caller. All do the same three things: ``write`` under a
+temporary name, ``audit`` the written rows, and ``place`` them.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class TableTarget:
 
 
 def counted(database: Database, place: Place, where: str) -> Elsewhere:
-    """Return a table of a database as the audit looks at it."""
+    """Return a table of a database as the audit reads it."""
     schema = database.columns(place)
 
     @cache

@@ -1,11 +1,10 @@
-"""The policy: what a lawyer reads, what the method is asked for, and what the audit proves.
+"""The policy: roles of columns, promises and settings, in the words that users write.
 
-A policy is YAML, JSON or a Python mapping. :meth:`Policy.load` reads a file, :meth:`Policy.parse` takes a
-mapping; both either return a :class:`Policy` or raise one :class:`~sudare.core.errors.PolicyError` that lists
-everything that is wrong, each with the nearest allowed word. The classes below are the whole vocabulary:
-one field is one key.
+A policy is YAML, JSON or a Python mapping. :meth:`Policy.load` reads a file, :meth:`Policy.parse` takes a mapping; both
+either return a :class:`Policy` or raise one :class:`~sudare.core.errors.PolicyError` that lists every problem, each
+with the nearest allowed word. The classes below are the whole vocabulary: one field is one key.
 
-This room imports nothing but the errors, so that the audit can rest on it alone.
+This room imports only the errors, so the audit can depend on it.
 """
 
 from sudare.policy.policy import Policy

@@ -1,11 +1,11 @@
-"""Keys that have no effect where they stand. Each is an error: whoever wrote it believes that it does something.
+"""Keys of a policy without effect. Each is an error, because its author expects an effect.
 
-``COLUMN_KEYS``, ``HIERARCHY_KEYS`` and ``PART_KEYS`` say of a key where it has an effect: the conditions that all have
-to hold, each with what is said if it does not. What a method heeds stands in the registry of methods, and so do the
-conditions of its options. A value that is the default anyway says what is so, and passes everywhere.
+``COLUMN_KEYS``, ``HIERARCHY_KEYS`` and ``PART_KEYS`` list the conditions under which a key has an effect, each with the
+message if it does not hold. The registry of methods says which keys a method uses, and holds the conditions of its
+options. A default value passes everywhere.
 
-The rules look at a policy as it was written, and pass over whatever in it is malformed. So these problems are told
-together with all others.
+The rules read the policy as it was written, and skip malformed parts. So these problems are reported together with all
+others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Setting:
 
     @classmethod
     def of(cls, data: Mapping[str, Any], methods: Mapping[str, Any] | None) -> Setting:
-        """Look at a policy in the light of the registry of methods."""
+        """Return the setting of a policy, with the entry of its method."""
         columns, require = _mapping(data.get("columns")), data.get("require")
         method = _mapping(data.get("method"))
         name = method.get("name", "top-down")
@@ -49,25 +49,25 @@ class Setting:
         )
 
     def heeds(self, what: str) -> bool:
-        """Say whether the method looks at something; one that is not known looks at everything."""
+        """Return whether the method uses something; an unknown method uses everything."""
         return self.method is None or bool(what in self.method.heeds)
 
     def reads(self, name: str) -> bool:
-        """Say whether a promise or an option of the method is about a column that is not a quasi-identifier."""
+        """Return whether a promise or an option of the method is about a column that is not a quasi-identifier."""
         asked = any(spec.get("column") == name for spec in self.require)
         perturbed = self.method is not None and self.method.perturbs
         sensitive = self.columns[name].get("role") == "sensitive"
         return asked or bool(perturbed and sensitive) or name in _named(self.options)
 
     def measured(self, name: str, distance: str) -> bool:
-        """Say whether t-closeness measures the values of a column in some way."""
+        """Return whether t-closeness measures the values of a column by a distance."""
         return any(
             spec.get("model") == "t-closeness" and spec.get("column") == name and spec.get("distance") == distance
             for spec in self.require
         )
 
     def counts_values(self, spec: Mapping[str, Any]) -> bool:
-        """Say whether a column tells ``sudare calibrate``, without data, how many values it has."""
+        """Return whether ``sudare calibrate`` can learn the number of values of a column without data."""
         listed = spec.get("order") is not None or bool({"file", "tree"} & set(hierarchy_of(spec)))
         return self.method is not None and bool(self.method.perturbs) and listed
 
@@ -102,7 +102,7 @@ class Setting:
 
     @property
     def limited(self) -> bool:
-        """Whether records may be left out at all."""
+        """Whether records may be suppressed at all."""
         return bool(self.suppression.get("limit", 0.0) != 0)
 
     @property
@@ -114,11 +114,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Condition:
-    """Where a key has an effect: ``holds`` is asked for the setting, the column's name, and its keys."""
+    """A condition for the effect of a key: ``holds`` takes the setting, the column's name, and its keys."""
 
     holds: Callable[[Setting, str, Mapping[str, Any]], bool]
     why: str
-    hint: str = "leave it out."
+    hint: str = "remove it."
 
 
 def _heeded(what: str, why: str, hint: str) -> Condition:
@@ -127,28 +127,28 @@ def _heeded(what: str, why: str, hint: str) -> Condition:
 
 _READ = Condition(
     lambda setting, name, _: setting.reads(name),
-    "no promise is about this column, so that it leaves as it came",
-    "leave it out, or require something of the column.",
+    "no promise is about this column, so it is released unchanged",
+    "remove it, or require something of the column.",
 )
 _SINGLE = Condition(
     lambda _, __, spec: spec.get("kind") != "items",
-    "a set that is {role} leaves as it came",
-    "leave kind out, or give the column role: quasi.",
+    "a set that is {role} is released unchanged",
+    "remove kind, or give the column role: quasi.",
 )
-_KIND_HEEDED = _heeded("kind", "{method} leaves quasi-identifiers as they are", "leave it out, or use another method.")
+_KIND_HEEDED = _heeded("kind", "{method} keeps quasi-identifiers unchanged", "remove it, or use another method.")
 _UNORDERED = Condition(
     lambda _, __, spec: spec.get("kind") != "numeric" or spec.get("order") is None,
     "order makes the column categorical",
-    "leave out one of the two.",
+    "remove one of the two.",
 )
 _NO_PREFIX = Condition(
     lambda _, __, spec: spec.get("kind") != "numeric" or "prefix" not in hierarchy_of(spec),
-    "prefixes are of text, so that the column is categorical",
-    "leave it out, or use bands.",
+    "a prefix is text, so the column is categorical",
+    "remove it, or use bands.",
 )
 _NOT_STRATUM = Condition(
     lambda setting, name, _: name not in _listed(setting.options.get("strata")),
-    "a stratum stays as it is",
+    "a stratum is released unchanged",
 )
 
 COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
@@ -162,14 +162,14 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
             Condition(
                 lambda setting, _, spec: setting.heeds("hierarchy") or setting.counts_values(spec),
                 "{method} does not generalize",
-                "leave it out, or use a method that generalizes, such as top-down.",
+                "remove it, or use a method that generalizes, such as top-down.",
             ),
         ),
         "sensitive": (
             Condition(
                 lambda setting, name, spec: setting.measured(name, "hierarchical") or setting.counts_values(spec),
                 "sensitive values are not generalized, and no t-closeness with distance: hierarchical is about them",
-                "leave it out, or give the column role: quasi.",
+                "remove it, or give the column role: quasi.",
             ),
         ),
     },
@@ -179,10 +179,10 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
             Condition(lambda _, __, spec: spec.get("kind") == "items", "a separator belongs to kind: items"),
         ),
         "sensitive": (
-            _heeded("sets", "{method} shows single values", "leave it out: only dummies shows sets of sensitive ones."),
+            _heeded("sets", "{method} shows single values", "remove it: only dummies shows sets of sensitive values."),
             Condition(
                 lambda setting, name, _: setting.reads(name),
-                "no promise is about this column, so that it shows no sets",
+                "no promise is about this column, so it shows no sets",
             ),
         ),
     },
@@ -190,8 +190,8 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
         "quasi": (
             Condition(
                 lambda setting, _, spec: setting.heeds("order") or setting.lists_rare or setting.counts_values(spec),
-                "{method} does not go by it, and sets list rare values anyway",
-                "leave it out; mondrian cuts categories in their order.",
+                "{method} does not use it, and sets list rare values anyway",
+                "remove it; mondrian cuts categories in their order.",
             ),
             Condition(lambda _, __, spec: not hierarchy_of(spec), "the hierarchy decides which values are near"),
         ),
@@ -199,17 +199,17 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
             Condition(
                 lambda setting, name, spec: setting.measured(name, "ordered") or setting.counts_values(spec),
                 "no t-closeness with distance: ordered is about this column",
-                "leave it out, or ask for that distance.",
+                "remove it, or require that distance.",
             ),
         ),
     },
     "weight": {
         "quasi": (
-            _heeded("weight", "{method} does not weigh columns", "leave it out, or use another method."),
+            _heeded("weight", "{method} does not weigh columns", "remove it, or use another method."),
             Condition(
                 lambda setting, _, __: setting.options.get("loss") not in ("discernibility", "class-size"),
                 "this loss has no parts by column",
-                "leave it out, or use another loss.",
+                "remove it, or use another loss.",
             ),
             Condition(
                 lambda setting, name, _: name not in setting.free(),
@@ -218,7 +218,7 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
             Condition(
                 lambda setting, _, spec: spec.get("weight") == 0 or not _as_published(setting.options),
                 "variant: reference weighs columns by their domains",
-                "leave it out, or say weights: 1.",
+                "remove it, or set weights: 1.",
             ),
         ),
     },
@@ -228,28 +228,28 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
 """For each key of a column, the roles that it has an effect on, and what has to hold there."""
 
 _ROLES: Mapping[str, tuple[str, str]] = {
-    "identifier": ("an identifier is not even read", "leave it out."),
-    "subject": ("a subject leaves as a pseudonym or not at all, whatever it looks like", "leave it out."),
-    "quasi": ("the column is a quasi-identifier", "leave it out."),
-    "sensitive": ("a sensitive column is not generalized", "leave it out, or give the column role: quasi."),
+    "identifier": ("an identifier is not even read", "remove it."),
+    "subject": ("a subject is released as a pseudonym or not at all", "remove it."),
+    "quasi": ("the column is a quasi-identifier", "remove it."),
+    "sensitive": ("a sensitive column is not generalized", "remove it, or give the column role: quasi."),
     "insensitive": (
-        "an insensitive column leaves as it came, with exact values",
-        "leave it out, or give the column role: quasi.",
+        "an insensitive column is released unchanged, with exact values",
+        "remove it, or give the column role: quasi.",
     ),
 }
 """Why a key has no effect on a role at all, and what to do."""
 
 HIERARCHY_KEYS: Mapping[str, tuple[Condition, ...]] = {
     "delimiter": (
-        Condition(lambda _, __, hierarchy: _is_csv(hierarchy.get("file")), "only a CSV file has one", "leave it out."),
+        Condition(lambda _, __, hierarchy: _is_csv(hierarchy.get("file")), "only a CSV file has one", "remove it."),
     ),
-    "origin": (Condition(lambda _, __, hierarchy: "bands" in hierarchy, "only bands have a place where they begin"),),
+    "origin": (Condition(lambda _, __, hierarchy: "bands" in hierarchy, "only bands have an origin"),),
 }
 """For each key of a hierarchy that is not its source, what has to hold there."""
 
-_SUPPRESSES = _heeded("suppression", "{method} leaves out no records", "leave it out, or use top-down or full-domain.")
+_SUPPRESSES = _heeded("suppression", "{method} suppresses no records", "remove it, or use top-down or full-domain.")
 _LIMITED = Condition(
-    lambda setting, _, __: setting.limited, "no records may be left out", "give suppression a limit above 0."
+    lambda setting, _, __: setting.limited, "no records may be suppressed", "give suppression a limit above 0."
 )
 
 PART_KEYS: Mapping[tuple[str, str], tuple[Condition, ...]] = {
@@ -258,8 +258,8 @@ PART_KEYS: Mapping[tuple[str, str], tuple[Condition, ...]] = {
     ("suppression", "unseen"): (
         Condition(
             lambda setting, _, __: setting.method is None or setting.method.recodes_globally,
-            "{method} makes no plan, and only a plan meets values that it has not seen",
-            "leave it out, or use full-domain.",
+            "{method} makes no plan, and only a plan can meet unknown values",
+            "remove it, or use full-domain.",
         ),
         _LIMITED,
         Condition(
@@ -276,8 +276,8 @@ PART_KEYS: Mapping[tuple[str, str], tuple[Condition, ...]] = {
     ("release", "subjects"): (
         Condition(
             lambda setting, _, __: setting.counts_subjects,
-            "no promise counts subjects, so that the release has no subject column",
-            "leave it out, or say count: subjects in k-anonymity.",
+            "no promise counts subjects, so the release has no subject column",
+            "remove it, or set count: subjects in k-anonymity.",
         ),
     ),
 }
@@ -320,7 +320,7 @@ def _idle_in_column(setting: Setting, name: str, spec: Mapping[str, Any]) -> Ite
 def _failing(
     setting: Setting, where: str, name: str, keys: Mapping[str, Any], conditions: Sequence[Condition]
 ) -> Iterator[Problem]:
-    """Give the first condition that does not hold, as a problem."""
+    """Yield the first condition that does not hold, as a problem."""
     for condition in conditions:
         if not condition.holds(setting, name, keys):
             method = getattr(setting.method, "name", "the method")
@@ -330,7 +330,7 @@ def _failing(
 
 
 def _given(keys: Mapping[str, Any], key: str, part: type[Part]) -> bool:
-    """Say whether a key is there with another value than it has without being there."""
+    """Return whether a key is there with another value than it has without being there."""
     return keys.get(key) is not None and keys[key] != part.model_fields[key].default
 
 
@@ -351,7 +351,7 @@ def _is_csv(file: object) -> bool:
 
 
 def _named(options: Mapping[str, Any]) -> set[str]:
-    """Return the columns that a method looks at because an option names them."""
+    """Return the columns that a method uses because an option names them."""
     never = [name for part in _listed(options.get("never")) for name in _mapping(part)]
     return {name for name in [options.get("target"), *_listed(options.get("strata")), *never] if isinstance(name, str)}
 

@@ -1,4 +1,4 @@
-"""A whole policy, and how it is read."""
+"""The class ``Policy``, and the reading of policy files."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Policy(Part):
 
     @property
     def content_sha256(self) -> str:
-        """The digest of what the policy says, wherever it came from."""
+        """The digest of the content of the policy, for a policy from any source."""
         return hashlib.sha256(_canonical(self.model_dump(exclude_none=True)).encode()).hexdigest()
 
     def named(self, role: Role) -> list[str]:
@@ -106,9 +106,9 @@ class Policy(Part):
         return [name for name, spec in self.columns.items() if spec.role != "identifier"]
 
     def carrying_quasi(self, perturbed: Collection[str] = ()) -> Policy:
-        """Return the policy with quasi-identifiers that nobody looks at: all of them leave as they came.
+        """Return the policy with unchanged quasi-identifiers.
 
-        Those that are ``perturbed`` are encoded as sensitive columns are, value by value, without their hierarchies.
+        Those that are ``perturbed`` are encoded like sensitive columns, value by value, without their hierarchies.
         """
 
         def plain(name: str, spec: ColumnSpec) -> ColumnSpec:
@@ -198,7 +198,7 @@ class Policy(Part):
         for name, spec in self.columns.items():
             file = None if spec.hierarchy is None else spec.hierarchy.file
             if file is not None and not _lies_in(self._folder, file):
-                what = f"its file lies outside of the folder of the policy: {file}."
+                what = f"its file is outside the folder of the policy: {file}."
                 hint = "copy it there, or allow it: --allow-outside, in Python load_policy(..., allow_outside=True)."
                 problems.append(Problem(f"columns.{name}.hierarchy", what, hint))
         if problems:
@@ -218,8 +218,8 @@ class Policy(Part):
         if isinstance(data, Policy):
             return data
         if not isinstance(data, Mapping):
-            what = "a policy is a mapping with the keys version, columns and require."
-            raise PolicyError(what, hint="see `sudare init`.")
+            what = "a policy must be a mapping with the keys version, columns and require."
+            raise PolicyError(what, hint="`sudare init` drafts one.")
         if too_much := out_of_bounds(data):
             raise PolicyError(f"the policy {too_much}.")
         problems: list[Problem] = []
@@ -239,7 +239,7 @@ class Policy(Part):
 
 
 def _lies_in(folder: Path, file: str) -> bool:
-    """Say whether a file is in a folder or below it, wherever links lead to."""
+    """Return whether a file is in a folder or below it, after following links."""
     try:
         return (folder / file).resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # links in a circle, or no name of a file
@@ -247,7 +247,7 @@ def _lies_in(folder: Path, file: str) -> bool:
 
 
 def _canonical(part: Any) -> str:
-    """Return JSON that is the same for the same policy, in whatever order its keys are.
+    """Return JSON that is the same for the same policy, in any order of its keys.
 
     Values of a column may be keys (in the matrices of a method), and so may be null, numbers and dates. JSON has text
     alone: these would be mixed up with it, and cannot be sorted together. Mappings are then lists of keys and values.
@@ -289,7 +289,7 @@ def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 class _StrictLoader(Bounded, yaml.SafeLoader):
-    """YAML as it is safe to read, within bounds, with repeated keys refused."""
+    """The safe YAML loader, with limits, and without repeated keys."""
 
     most_nodes = 100_000
 

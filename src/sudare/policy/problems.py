@@ -1,4 +1,4 @@
-"""What can be wrong with a policy, each with where it is and the nearest allowed word."""
+"""Checks of a policy: every problem with its place and the nearest allowed word."""
 
 from __future__ import annotations
 
@@ -81,22 +81,20 @@ def unfit(policy: Policy) -> list[Problem]:
     """Check what holds between the parts of a policy that is well formed in itself."""
     problems = []
     if not policy.quasi:
-        problems.append(
-            Problem("columns", "no column has role: quasi.", "mark the columns an intruder may know from elsewhere.")
-        )
+        problems.append(Problem("columns", "no column has role: quasi.", "mark the columns that an outsider may know."))
     if len(policy.named("subject")) > 1:
         problems.append(Problem("columns", "more than one column has role: subject.", "a record is about one person."))
     distances = {(spec.column, spec.distance) for spec in policy.require if isinstance(spec, TClosenessSpec)}
     problems += [
         Problem(
-            "require", f"ordered and hierarchical distance of '{column}' exclude each other.", "ask for one of them."
+            "require", f"ordered and hierarchical distance of '{column}' cannot be combined.", "require one of them."
         )
         for column, distance in sorted(distances)
         if distance == "hierarchical" and (column, "ordered") in distances
     ]
     if all(isinstance(spec, UniquenessSpec) for spec in policy.require):
-        what = "uniqueness alone is a limit that no method works towards: nothing would be generalized."
-        problems.append(Problem("require", what, "require another model, too, such as k-anonymity."))
+        what = "no method generalizes for a limit of uniqueness alone."
+        problems.append(Problem("require", what, "also require another model, such as k-anonymity."))
     for number, spec in enumerate(policy.require):
         problems += _unfit_requirement(f"require.{number}", spec, policy)
     return problems
@@ -108,7 +106,7 @@ def _unfit_requirement(where: str, spec: Any, policy: Policy) -> list[Problem]:
     column = getattr(spec, "column", None)
     if isinstance(spec, KAnonymitySpec):
         if spec.count == "subjects" and policy.subject is None:
-            problems.append(Problem(f"{where}.count", "subjects are counted, but no column has role: subject."))
+            problems.append(Problem(f"{where}.count", "a promise counts subjects, but no column has role: subject."))
         for name in spec.columns or ():
             problems += _wrong_column(f"{where}.columns", name, policy, "quasi")
     elif isinstance(spec, KmAnonymitySpec):
@@ -138,7 +136,7 @@ def _wrong_column(where: str, name: str, policy: Policy, *roles: Role) -> list[P
 
 
 def roughly_unfit(data: Mapping[str, Any]) -> list[Problem]:
-    """Find dangling column names although other parts are broken, so that one message tells all."""
+    """Find unknown column names even if other parts are broken, so that one message reports all problems."""
     columns, require = data.get("columns"), data.get("require")
     if not isinstance(columns, Mapping) or not isinstance(require, list):
         return []

@@ -1,4 +1,4 @@
-"""The words of a policy: one class is one part, one field is one key."""
+"""The vocabulary of a policy: one class is one part, one field is one key."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Part(BaseModel):
 
 def _one_mark(text: str) -> str:
     if len(text) != 1 or not text.isascii() or text in '"\r\n\0':
-        raise ValueError("a delimiter is one ASCII character, and neither a quotation mark nor a line break")
+        raise ValueError("a delimiter must be one ASCII character, but not a quotation mark or a line break")
     return text
 
 
@@ -36,7 +36,7 @@ def _known_encoding(name: str) -> str:
     try:
         "".encode(name)
     except (LookupError, ValueError):
-        raise ValueError(f"{name!r} is not an encoding of text that Python knows") from None
+        raise ValueError(f"{name!r} is not a text encoding that Python knows") from None
     return name
 
 
@@ -78,7 +78,7 @@ class HierarchySpec(Part):
             raise ValueError("band widths must grow, as in [5, 10, 20]")
         for narrow, wide in zip(self.bands or [], (self.bands or [])[1:], strict=False):
             if abs(wide / narrow - round(wide / narrow)) > TOLERANCE:
-                raise ValueError("each band width must be a multiple of the one before it, or the bands do not nest")
+                raise ValueError("each band width must be a multiple of the one before it")
         if self.dates and self.dates != [level for level in get_args(DateLevel) if level in self.dates]:
             raise ValueError("date levels must go from day to year, as in [day, month, year]")
         return self
@@ -98,9 +98,9 @@ class ColumnSpec(Part):
     @model_validator(mode="after")
     def _consistent(self) -> ColumnSpec:
         if self.exact is not None and self.role != "sensitive":
-            raise ValueError("exact belongs to role: sensitive, whose spellings are merged without it")
+            raise ValueError("exact is only for role: sensitive")
         if self.order is not None and self.kind == "items":
-            raise ValueError("order ranks single values, and does not belong to kind: items")
+            raise ValueError("order ranks single values, so it is not for kind: items")
         if self.order is not None and len(set(self.order)) != len(self.order):
             raise ValueError("order names a value twice")
         return self
@@ -115,7 +115,7 @@ class _Requirement(Part):
         return f"{self.model} ({', '.join(f'{key} = {value}' for key, value in fields.items())})"  # type: ignore[attr-defined]
 
     def parameters(self) -> dict[str, Any]:
-        """Return what was asked for, without the model's name and without keys left unset."""
+        """Return the given parameters, without the model's name and without unset keys."""
         return self.model_dump(exclude={"model"}, exclude_none=True)
 
 
@@ -140,11 +140,11 @@ class LDiversitySpec(_Requirement):
     @model_validator(mode="after")
     def _consistent(self) -> LDiversitySpec:
         if (self.variant == "recursive") != (self.c is not None):
-            raise ValueError("c is needed by variant: recursive, and belongs to no other")
+            raise ValueError("c is required for variant: recursive, and only for this variant")
         if self.variant != "entropy" and self.l != int(self.l):
             raise ValueError(f"l must be a whole number for variant: {self.variant}")
         if self.l <= 1 or (self.variant != "entropy" and self.l < 2):
-            raise ValueError("l must be at least 2 (for entropy, above 1): l = 1 asks for nothing")
+            raise ValueError("l must be at least 2 (for entropy, above 1): l = 1 requires nothing")
         return self
 
 
@@ -232,7 +232,7 @@ class UniquenessSpec(_Requirement):
     def _names(cls, value: Any) -> Any:
         listed = isinstance(value, list) and bool(value) and all(isinstance(name, str) for name in value)
         if value != "released" and not listed:
-            raise ValueError("columns is a list of names, or the word released for all columns that are released")
+            raise ValueError("columns must be a list of names, or the word released for all released columns")
         if listed and len(set(value)) < len(value):
             raise ValueError("columns names a column twice")
         return value
@@ -268,10 +268,10 @@ class MethodSpec(BaseModel):
 
 
 class SuppressionSpec(Part):
-    """The largest share of the records that may be left out of the release, and what becomes of them.
+    """The largest share of the records that may be suppressed, and what becomes of them.
 
     ``records``: they are ``dropped``, or ``masked``, which leaves them in as rows that show no quasi-identifier.
-    ``unseen``: whether a plan may leave out records with values that its hierarchies do not have.
+    ``unseen``: whether a plan may suppress records with values that its hierarchies do not have.
     """
 
     limit: Annotated[_Real, Field(ge=0, le=1)] = 0.0
@@ -295,7 +295,7 @@ class ReleaseSpec(Part):
 
 def _one_text(text: str) -> str:
     if not text.strip() or len(text) > 2000 or any(not mark.isprintable() and mark != "\n" for mark in text):
-        raise ValueError("is text of up to 2000 characters, without control characters")
+        raise ValueError("must be text of up to 2000 characters, without control characters")
     return text
 
 
@@ -303,7 +303,7 @@ _Text = Annotated[str, AfterValidator(_one_text)]
 
 
 class AboutSpec(Part):
-    """What the release is for, in words of whoever answers for it; they stand in the certificate and in the report."""
+    """The purpose of a release, in the words of the person responsible; the certificate and the report show it."""
 
     title: _Text | None = None
     purpose: _Text | None = None
@@ -313,7 +313,7 @@ class AboutSpec(Part):
 
 
 class SourceSpec(Part):
-    """How text files are to be read; only what cannot be told from the file needs to be said."""
+    """How to read text files; only what cannot be detected from the file is needed."""
 
     delimiter: _Delimiter | None = None
     encoding: Annotated[str, AfterValidator(_known_encoding)] = "utf-8"

@@ -1,4 +1,4 @@
-"""Releases: rendered cells, written files, and how they come into place."""
+"""Releases: rendered, written, placed, and read again."""
 
 from sudare.releases.cell_reader import Anything, Choice, Interval, parse_cell
 from sudare.releases.placement import (

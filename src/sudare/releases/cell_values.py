@@ -1,4 +1,4 @@
-"""Numbers and days that the text of a released cell says: a value, or the end of an interval."""
+"""Numbers and days from the text of a released cell: a value, or the end of an interval."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def number_in(text: str) -> float | None:
 
 
 def is_written_number(text: str) -> bool:
-    """Say whether a text is a number as a release writes it; with leading zeros it is a code."""
+    """Return whether a text is a number as a release writes it; with leading zeros it is a code."""
     return bool(_NUMBER.match(text)) and number_in(text) is not None
 
 

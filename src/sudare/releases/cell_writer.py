@@ -43,7 +43,7 @@ def node_texts(column: Column) -> pa.Array:
 
 
 class Intervals:
-    """The cells of a column of numbers, dates or times, whose texts are made when they are asked for.
+    """The cells of a column of numbers, dates or times, whose texts are made on demand.
 
     There may be as many different ones as classes.
     """

@@ -1,6 +1,6 @@
-"""The certificate: what was promised, what was proven, and what it cost, without a value of any person.
+"""The certificate of a release: its promises, proofs and losses. It contains no value of a person.
 
-``docs/certificate.schema.json`` is made of the types and the descriptions here and in
+``docs/certificate.schema.json`` is generated from the types and the descriptions here and in
 :mod:`sudare.releases.certificate_parts` (see :mod:`sudare.releases.certificate_schema`).
 """
 
@@ -111,7 +111,7 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Certificate:
-        """Return what a certificate says; it may be an older one, or one that somebody else has written."""
+        """Return a certificate from a dictionary, which may be of an older version or by another tool."""
         found = {each.name: given[each.name] for each in fields(cls) if given.get(each.name) is not None}
         found["search"] = Search.from_dict(given.get("search"))
         found["mechanism"] = Mechanism.from_dict(given.get("mechanism"))

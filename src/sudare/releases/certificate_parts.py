@@ -1,4 +1,4 @@
-"""Parts of a certificate: its guarantees, and what a method says about its search and its mechanism."""
+"""Parts of a certificate: guarantees, and the facts of a method's search and mechanism."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Guarantee:
     note: Annotated[str, "what a reader should know, often empty"] = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the guarantee as it is in a certificate."""
+        """Return the guarantee in the form of a certificate."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
@@ -36,11 +36,11 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a method says about its decision, by key; methods differ in what they say.
+    """The facts of a method about its decision, by key; methods differ in their keys.
 
     A class below names the keys that are documented, each with its type and what it means. Its objects have an
-    attribute for each of them, which is None or empty if the key is not there. A file may hold anything, so whoever
-    relies on what is inside of them checks it.
+    attribute for each of them, which is None or empty if the key is not there. A file may hold anything, so users of a
+    property must check its content.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Facts:
         return bool(self.facts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that the method says, as it is in a certificate."""
+        """Return all facts of the method, in the form of a certificate."""
         return dict(self.facts)
 
     @classmethod
@@ -104,7 +104,7 @@ class Search(Facts):
 
 
 class Mechanism(Facts):
-    """How sensitive values are hidden, or values are drawn anew; empty if they are not."""
+    """How sensitive values are hidden, or values are drawn at random; empty otherwise."""
 
     columns: Annotated[
         Mapping[str, Mapping[str, Any]],

@@ -1,4 +1,4 @@
-"""The JSON Schema of a certificate, made of the types and descriptions that the code itself has.
+"""The JSON Schema of a certificate, generated from the types and descriptions in the code.
 
 ``python -m sudare.releases.certificate_schema`` prints it. ``docs/certificate.schema.json`` holds it, and a test
 compares the two.

@@ -24,7 +24,7 @@ class Lists:
         self.widest = int(self.length.max(initial=0))
 
     def block(self, span: Span) -> dict[str, pa.Array]:
-        """Return the lists of these rows; their dictionary has what they show, and nothing else."""
+        """Return the lists of these rows; their dictionary has only values that the rows show."""
         from sudare.kernels.class_rows import repeat_runs
 
         length = self.length[span.classes]
@@ -62,7 +62,7 @@ class OwnSets:
         return nodes[nodes >= 0]
 
     def block(self, span: Span) -> dict[str, pa.Array]:
-        """Return the sets of these rows; a dictionary has what they show, and nothing else."""
+        """Return the sets of these rows; a dictionary has only values that the rows show."""
         from sudare.kernels.class_rows import cut_sets
 
         sets, count = self.column, len(span.rows)
@@ -113,6 +113,6 @@ def check_items(name: str, items: pa.Array, separator: str) -> None:
     if bad:
         raise UnsupportedError(
             f"column '{name}' has items that contain the separator '{separator}' or begin or end with "
-            f"blanks ({bad} of {len(items)}), which a release in text cannot show.",
+            f"blanks ({bad} of {len(items)}), which a text release cannot show.",
             hint="write Parquet, or give another separator.",
         )

@@ -1,4 +1,4 @@
-"""A release as an analyst gets it: its columns, the certificate beside it, and its second table where it has one."""
+"""An opened release: its columns, its certificate, and its second table if it has one."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ GROUP = "group"
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """A release that has been opened; its columns are read when they are asked for."""
+    """An opened release; its columns are read on demand."""
 
     columns: list[str]
     paper: Mapping[str, Any]
-    """The certificate as it was read."""
+    """The certificate of the release."""
     load: Callable[[Sequence[str]], pa.Table]
     load_second: Callable[[], pa.Table | None]
 
@@ -53,7 +53,7 @@ class Released:
 
     @property
     def names(self) -> list[str]:
-        """The columns that can be asked about."""
+        """The columns that a question may name."""
         return [*(name for name in self.columns if not (self.apart and name == GROUP)), *self.apart]
 
     def read(self, names: Sequence[str]) -> pa.Table:
@@ -67,15 +67,15 @@ class Released:
             return None
         found = self.load_second()
         if found is None:
-            what = "its second table, of sensitive values by group, is not beside it."
+            what = "its second table, with the sensitive values by group, is missing."
             raise DataError(Problem("release", what, "keep all files of a release together."))
         return found
 
 
 def open_released(release: Any) -> Released:
-    """Open a release by its path, or as it came back from Python; raise if its certificate is not there or not its own.
+    """Open a release by its path, or from a result in Python; raise if its certificate is missing or wrong.
 
-    Estimates need what the certificate tells about how the release was made.
+    Estimates need the facts of the certificate.
     """
     place = engines.find_place(release)
     if place is not None:
@@ -84,11 +84,13 @@ def open_released(release: Any) -> Released:
         return _from_file(Path(release))
     certificate, data = getattr(release, "certificate", None), getattr(release, "data", None)
     if not isinstance(certificate, Mapping):
-        what = f"a release is a path, or what `sudare.anonymize` gave back; got {type(release).__name__}."
-        raise DataError(Problem("release", what, "the certificate is needed as well as the rows."))
+        what = f"a release must be a path, or a result of `sudare.anonymize`; got {type(release).__name__}."
+        raise DataError(Problem("release", what, "the certificate is needed, too."))
     if data is None and isinstance(getattr(release, "place", None), engines.Remote):
-        what = "is where only Spark reaches it."
-        raise DataError(Problem(release.place.shown, what, "copy the folder and its certificate to a disk first."))
+        what = "can only be read by Spark."
+        raise DataError(
+            Problem(release.place.shown, what, "copy the folder and its certificate to a local disk first.")
+        )
     if data is None and getattr(release, "place", None) is not None:
         return _from_database(release.place)
     if data is None and getattr(release, "path", None) is None:
@@ -112,8 +114,8 @@ def _from_database(place: engines.Place) -> Released:
         certificate = database.certificate(place)
     paper = place.beside(engines.CERTIFICATE).shown
     if certificate is None:
-        hint = "keep both tables together: it tells how the release was made, which estimates rest on."
-        raise DataError(Problem(paper, "the certificate of this release is not there.", hint))
+        hint = "keep both tables together: estimates need the certificate."
+        raise DataError(Problem(paper, "the certificate of this release is missing.", hint))
     _check_certificate(certificate, paper)
 
     def load(columns: Sequence[str]) -> pa.Table:
@@ -178,8 +180,8 @@ def _load_certificate(release: Path) -> Mapping[str, Any]:
     name = certificate_path(release).name
     found = certificate_beside(release, DataError)
     if found is None:
-        hint = "keep both files together: it tells how the release was made, which estimates rest on."
-        raise DataError(Problem(name, "the certificate of this release is not there.", hint))
+        hint = "keep both files together: estimates need the certificate."
+        raise DataError(Problem(name, "the certificate of this release is missing.", hint))
     _check_certificate(found, name)
     return found
 
@@ -193,7 +195,7 @@ def _check_certificate(certificate: Any, place: str) -> None:
     roles, told, sets = (certificate.get(key) or {} for key in ("columns", "mechanism", "item_sets"))
     lists = isinstance(roles, Mapping) and all(isinstance(names, list) for names in roles.values())
     if not lists or "quasi" not in roles or not isinstance(told, Mapping) or not isinstance(sets, Mapping):
-        raise DataError(Problem(place, "does not tell what was done to the columns.", "is the certificate whole?"))
+        raise DataError(Problem(place, "does not state how the columns were changed.", "is the certificate complete?"))
 
 
 def _check_digest(path: Path, told: Any) -> None:
@@ -203,4 +205,4 @@ def _check_digest(path: Path, told: Any) -> None:
     except OSError as error:
         raise DataError(Problem(path.name, f"cannot be read: {error.strerror}.")) from None
     if digest != told:
-        raise DataError(Problem(path.name, "is not the file that its certificate speaks of."))
+        raise DataError(Problem(path.name, "is not the file of its certificate."))

@@ -1,4 +1,4 @@
-"""A release and the data that it is said to be made of: both are opened, and refused if they do not belong together."""
+"""A release together with its source: both are opened, and refused if they do not belong together."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from sudare.sources.opened_source import Data, read
 from sudare.sources.policy_rarity import without_rare
 from sudare.table import Column, ItemSets, Table, encode_like
 
-HINT = "give the data that the release was made of, and the policy that it was made under, from the same file."
+HINT = "give the source of this release, and the file of its policy."
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A release beside its data: the data's columns encoded, those of the release as they stand in it.
+    """A release and its data: the columns of the data encoded, those of the release as written.
 
-    ``missing`` are the texts that stand for a missing cell in the release. ``odd`` are columns that leave as they came,
-    and hold what has no distribution that could be shown.
+    ``missing`` are the texts for a missing cell in the release. ``odd`` are unchanged columns whose values have no
+    distribution that could be shown.
     """
 
     policy: Policy
@@ -53,7 +53,7 @@ class Pair:
 
     @property
     def touched(self) -> bool:
-        """Whether quasi-identifiers are generalized, and not as they were, or drawn."""
+        """Whether quasi-identifiers are generalized, and not unchanged or drawn."""
         return not self.certificate.mechanism
 
 
@@ -68,12 +68,12 @@ def open_under(release: Any, policy: Policy) -> Released:
         raise DataError(Problem("release", "has other columns than the policy.", HINT))
     absent = [name for name in policy.quasi if name not in opened.columns]
     if absent:
-        raise DataError(Problem("release", f"lacks the columns {', '.join(absent)}.", "is the file whole?"))
+        raise DataError(Problem("release", f"lacks the columns {', '.join(absent)}.", "is the file complete?"))
     return opened
 
 
 def in_text(release: Any) -> bool:
-    """Say whether a release is a text file, where an empty field is a missing cell."""
+    """Return whether a release is a text file, where an empty field is a missing cell."""
     path = release if isinstance(release, str | Path) else getattr(release, "path", None)
     return path is not None and engines.find_place(release) is None and is_text(Path(path))
 
@@ -99,7 +99,7 @@ def check_values(column: Column, codes: NDArray[np.integer[Any]]) -> None:
 
 
 def comparable(column: Column) -> bool:
-    """Say whether values can be compared with released ones: text and whole numbers look the same in every format."""
+    """Return whether values can be compared with released ones: text and whole numbers are the same in every format."""
     return bool(pa.types.is_large_string(column.values.type) or pa.types.is_integer(column.values.type))
 
 
@@ -173,7 +173,7 @@ def _check_values(pair: Pair) -> None:
     for name in names:
         column, cells = pair.columns[name], pair.released.column(name) if name in pair.released.column_names else None
         if cells is None:
-            raise DataError(Problem("release", f"lacks the column '{name}'.", "is the file whole?"))
+            raise DataError(Problem("release", f"lacks the column '{name}'.", "is the file complete?"))
         if isinstance(column, ItemSets) or pa.types.is_nested(cells.type):
             continue
         if not comparable(column):

@@ -1,4 +1,4 @@
-"""Placing a release: nothing half-written ever stands under the final name.
+"""The placement of a release: the final name never refers to an incomplete file.
 
 The release is written inside a private folder (mode 0700) beside its target, audited there, and renamed into
 place. The certificate is placed first: a release under its final name always has its certificate beside it.
@@ -39,7 +39,7 @@ def certificate_path(release: Path) -> Path:
 
 @contextlib.contextmanager
 def private_folder(beside: Path | None = None) -> Iterator[Path]:
-    """Give a folder that only this user can read, in ``beside`` or among temporary files; remove it on the way out."""
+    """Yield a folder that only this user can read, in ``beside`` or among temporary files; remove it at the end."""
     parent = beside or Path(tempfile.gettempdir())
     check_folder(parent)
     _sweep(parent)
@@ -64,8 +64,8 @@ def private_folder(beside: Path | None = None) -> Iterator[Path]:
                 raise TargetError(
                     Problem(
                         str(parent),
-                        "the disk is full, or a file may not grow that large.",
-                        "free some room, or choose another folder.",
+                        "the disk is full, or the file is too large.",
+                        "free some space, or choose another folder.",
                     )
                 ) from None
             raise
@@ -79,12 +79,12 @@ def second_table(release: Path) -> Path:
 def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside: Path | None = None) -> None:
     """Move an audited release and its certificate into place, the certificate first.
 
-    ``beside`` is a second table that belongs to the release, and comes before it. That of an older release of this
-    name goes, whatever the new one is: it would be taken for a part of it. Whether there is one, its certificate tells;
-    a file that only has such a name is somebody's, and stays.
+    ``beside`` is a second table that belongs to the release, and comes before it. The second table of an older release
+    of this name is removed, because it would seem to be a part of the new one. Its certificate shows whether it had
+    one; another file with such a name is not removed.
     """
     if beside is not None and second_table(target).is_file() and not _had_second(target):
-        what = "is there already, and belongs to no release of this name."
+        what = "exists already, and does not belong to a release of this name."
         raise TargetError(Problem(str(second_table(target)), what, "move it, or choose another name for the release."))
     if beside is not None and second_table(target).is_dir():
         raise TargetError(Problem(str(second_table(target)), "is a folder.", "choose another name for the release."))
@@ -127,7 +127,7 @@ def certificate_beside(release: Path, error: type[SudareError] = AuditFailedErro
 
 
 def _had_second(release: Path) -> bool:
-    """Say whether the release of this name, if there is one, had a second table, by its certificate."""
+    """Return whether the release of this name, if there is one, had a second table, by its certificate."""
     try:
         found = certificate_beside(release)
     except AuditFailedError:
@@ -138,11 +138,11 @@ def _had_second(release: Path) -> bool:
 def check_folder(folder: Path) -> None:
     """Raise if nothing can be written in this folder."""
     if not folder.exists():
-        raise TargetError(Problem(str(folder), "there is no such folder.", "make it first."))
+        raise TargetError(Problem(str(folder), "there is no such folder.", "create it first."))
     if not folder.is_dir():
         raise TargetError(Problem(str(folder), "is not a folder."))
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise TargetError(Problem(str(folder), "may not be written to by you.", "choose another folder."))
+        raise TargetError(Problem(str(folder), "you have no permission to write to it.", "choose another folder."))
 
 
 def _sweep(folder: Path) -> None:
@@ -165,7 +165,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a private folder, its lock last: whatever stops this half-way, the next run can sweep the rest."""
+    """Remove a private folder, its lock last: if this is interrupted, the next run can remove the rest."""
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
             if path.is_dir() and not path.is_symlink():

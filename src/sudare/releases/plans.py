@@ -1,7 +1,7 @@
-"""Plans: a finished global recoding, saved so that it can be applied to other records of the same kind.
+"""Plans: a finished global recoding, saved to be applied to new records of the same kind.
 
-A plan holds the policy, its hierarchies and the level of every quasi-identifier. It holds nothing of the records that
-it was decided on, and needs no other file. It promises nothing about new records: these are audited like any others.
+A plan holds the policy, its hierarchies and the level of every quasi-identifier. It holds nothing of the original
+records, and needs no other file. It promises nothing about new records: they are audited like any others.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Plan:
 
     @classmethod
     def of(cls, policy: Policy, method: Mapping[str, Any], facts: Mapping[str, Any]) -> Plan:
-        """Make a plan of what a method tells about its decision."""
+        """Make a plan from the facts of a method about its decision."""
         written = policy.model_dump(exclude_none=True)
         texts: dict[str, str] = {}
         for number, (name, spec) in enumerate(policy.columns.items()):
@@ -82,7 +82,7 @@ class Plan:
         except UnreadableError as error:
             raise PolicyError(Problem(str(path), error.what, error.hint)) from None
         except RecursionError:
-            raise PolicyError(Problem(str(path), "is not a plan: it nests too deep.")) from None
+            raise PolicyError(Problem(str(path), "is not a plan: it is nested too deeply.")) from None
         except ValueError:
             raise PolicyError(Problem(str(path), "is not a plan: it is not JSON.")) from None
         if not isinstance(data, dict) or not _well_formed(data):
@@ -98,10 +98,10 @@ class Plan:
             raise PolicyError([Problem(f"plan: {p.where}", p.what, p.hint) for p in error.problems]) from None
         wrong = sorted({*policy.quasi} ^ {*self.levels} | {*policy.quasi} ^ {*self.heights})
         if wrong:
-            raise PolicyError(Problem("plan", f"its levels and its policy differ in {', '.join(map(repr, wrong))}."))
+            raise PolicyError(Problem("plan", f"its levels do not match its policy in {', '.join(map(repr, wrong))}."))
         specs = [spec.hierarchy for spec in policy.columns.values() if spec.hierarchy is not None]
         if {spec.file for spec in specs if spec.file is not None} != set(self.hierarchies):
-            raise PolicyError(Problem("plan", "its policy names other hierarchies than those that it holds."))
+            raise PolicyError(Problem("plan", "its policy names hierarchies that it does not contain."))
         for name, text in self.hierarchies.items():
             (folder / name).write_text(text, encoding="utf-8", newline="")
         problems = [problem for name in policy.quasi for problem in self._wrong_height(name, policy, folder)]
@@ -136,12 +136,12 @@ class Plan:
         if height not in possible:
             return [Problem(where, f"its hierarchy has {max(possible)} levels above the values, not {height}.")]
         if not 0 <= level <= height:
-            return [Problem(where, f"a level is from 0 to {height}; got {level}.")]
+            return [Problem(where, f"a level must be from 0 to {height}; got {level}.")]
         return []
 
 
 def check_room(path: Path, taken: Mapping[str, Iterable[Path]]) -> None:
-    """Raise if no plan can be saved there, as far as that can be told before; ``taken`` says what else is where."""
+    """Raise if a plan cannot be saved at this path; ``taken`` lists other paths in use."""
     with _beside(path) as new:
         new.touch()
         for what, others in taken.items():
@@ -155,7 +155,7 @@ def _same(one: Path, other: Path) -> bool:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
-    """Give another name in the same folder, of which nothing is left; what goes wrong is told of the path itself."""
+    """Yield a temporary name in the same folder, and remove the file; errors name the final path."""
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         yield new
@@ -167,7 +167,7 @@ def _beside(path: Path) -> Iterator[Path]:
 
 
 def _asked_for(name: str, policy: Policy) -> bool:
-    """Say whether a column's hierarchy is of any use: that of a sensitive column is where distances are measured."""
+    """Return whether a column's hierarchy is of any use: that of a sensitive column is where distances are measured."""
     return policy.columns[name].role in ("quasi", "subject") or any(
         isinstance(spec, TClosenessSpec) and spec.column == name and spec.distance == "hierarchical"
         for spec in policy.require
@@ -188,7 +188,7 @@ def _heights(spec: HierarchySpec | None, folder: Path) -> set[int]:
 
 
 def _well_formed(data: Mapping[str, Any]) -> bool:
-    """Say whether a plan has all its parts, and names no file outside of its own."""
+    """Return whether a plan has all its parts, and names no file outside of its own."""
     parts = {"method": dict, "levels": dict, "heights": dict, "policy": dict, "policy_sha256": str, "hierarchies": dict}
     if type(data.get("plan")) is not int or data["plan"] != FORMAT:
         return False

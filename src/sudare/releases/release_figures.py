@@ -1,4 +1,4 @@
-"""The figures of a release: how many records came and went, and what it lost."""
+"""The figures of a release: numbers of records, and losses."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sudare.table import Column, Cover, Generalized, ItemSets, Recoding, Table
 
 @dataclass(frozen=True)
 class Figures:
-    """What a release costs: how many records came and went, and the loss in total, by column and of item sets.
+    """The figures of a release: numbers of records, and the loss in total, by column and of item sets.
 
-    ``suppressed`` counts the records that are left out, and those that are masked, which are among ``rows_out``.
+    ``suppressed`` counts dropped records, and masked ones, which are also in ``rows_out``.
     """
 
     rows_in: int
@@ -26,13 +26,13 @@ class Figures:
     classes: int | None = None
     """How many classes there are, where some columns take no part in them; the audit groups by all columns."""
     search: Search = field(default_factory=Search)
-    """What the method has to tell about its decision."""
+    """The facts of the method about its decision."""
     mechanism: Mechanism = field(default_factory=Mechanism)
-    """What an analyst has to know to estimate from sensitive values that are hidden."""
+    """The facts that an analyst needs to estimate from hidden sensitive values."""
     other: dict[str, int] = field(default_factory=dict)
     """How many rare categories a column shows as one, by column."""
     spellings: dict[str, int] = field(default_factory=dict)
-    """How many spellings of each sensitive column were another one of the same value, and counted as that."""
+    """How many spellings of each sensitive column were merged with another spelling of the same value."""
 
 
 def merged_spellings(table: Table) -> dict[str, int]:
@@ -65,7 +65,7 @@ def added_up(
     columns: Mapping[str, Column | ItemSets],
     sums: Mapping[str, Mapping[str, float]],
 ) -> Figures:
-    """Return the figures of a release that was measured in parts; ``sums`` has what these told of each column."""
+    """Return the figures of a release that was measured in parts; ``sums`` has the sums of the parts by column."""
     sets = {
         name: {"disclosed": int(sums[name]["disclosed"]), "ncp": published(found["gcp"].attributes[name])}
         for name, column in columns.items()
@@ -104,7 +104,7 @@ def _figures(
 
 
 def resized(figures: Figures, classes: int, squares: int) -> Figures:
-    """Return figures with those that follow from the sizes of classes, as they are found in the release."""
+    """Return figures with those that follow from the sizes of classes in the release."""
     lost = figures.rows_in - figures.rows_out
     sizes = {
         "discernibility": published(float(squares) + float(lost) * figures.rows_in),
@@ -114,11 +114,11 @@ def resized(figures: Figures, classes: int, squares: int) -> Figures:
 
 
 UNTOUCHED = {"gcp": 0.0, "arx": 0.0, "precision": 1.0, "entropy": 0.0, "relative_uncertainty": 0.0}
-"""What quasi-identifiers lose that leave as they came; measures of classes say nothing there."""
+"""The loss of unchanged quasi-identifiers; measures of classes do not apply."""
 
 
 def untouched_figures(table: Table, recoding: Recoding) -> Figures:
-    """Return the figures of a release in which all records leave, with their quasi-identifiers as they came."""
+    """Return the figures of a release of all records with unchanged quasi-identifiers."""
     facts = dict(recoding.facts)
     notes = facts.pop("notes", None)
     search = Search({} if notes is None else {"notes": notes})

@@ -1,4 +1,4 @@
-"""Rendering: from a decision to the rows that leave, a block at a time."""
+"""Rendering: from a decision to the released rows, block by block."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Maker(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a release, which are made when they are asked for.
+    """The rows of a release, which are made on demand.
 
-    ``schema`` is how they are to be read back. The batches have texts with a dictionary where that is cheaper to
-    write; nobody who reads the release has to know.
+    ``schema`` is how they are to be read back. The batches have texts with a dictionary where that is faster to write;
+    the written file does not differ.
     """
 
     schema: pa.Schema
@@ -124,7 +124,7 @@ def render(table: Table, partition: Partition, layout: Layout, *, seed: int | No
 
 
 def _class_columns(classes: Generalized, layout: Layout) -> list[Maker]:
-    """Return the columns in which all records of a class look alike."""
+    """Return the columns in which all records of a class have the same cell."""
     makers: list[Maker] = []
     for name, cover in classes.covers.items():
         if name not in layout.columns:
@@ -248,7 +248,7 @@ def _shuffle(rows: Ints, start: Ints, entropy: Entropy) -> None:
 
 
 def class_labels(shown: Generalized, columns: Sequence[str]) -> pa.Table:
-    """Return what each class shows in these columns, as far as they are quasi-identifiers: a line for each class."""
+    """Return the cells of each class in those of these columns that are quasi-identifiers: a row for each class."""
     return pa.table(
         {
             name: cell_labels(cover).cast(pa.string())

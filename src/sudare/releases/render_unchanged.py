@@ -1,4 +1,4 @@
-"""Rendering where quasi-identifiers leave as they came: sensitive cells are drawn, or stand in a table of their own."""
+"""Rendering with unchanged quasi-identifiers: sensitive cells are drawn, or are in a second table."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def render_untouched(
     types: Mapping[str, pa.DataType] | None = None,
     seed: int | None = None,
 ) -> tuple[Rows, Rows | None]:
-    """Return the rows of the release, with these columns, and those of its second table where it has one.
+    """Return the rows of the release, with these columns, and those of its second table if it has one.
 
-    ``order: class`` shuffles all rows, so that their order tells nothing; ``keep`` leaves them as they came. The rest
-    is as in :func:`~sudare.releases.render`.
+    ``order: class`` shuffles all rows, so that their order reveals nothing; ``keep`` keeps their order. The rest is as
+    in :func:`~sudare.releases.render`.
     """
     entropy = Entropy(seed)
     drawn = recoding.draws if isinstance(recoding, Perturbation) else {}
@@ -53,7 +53,7 @@ def render_untouched(
     names = [name for name in columns if name in carried or name in drawn]
     if isinstance(recoding, Separation):
         if {*columns, *apart} & {GROUP, COUNT}:
-            what = f"'{GROUP}' and '{COUNT}' are the names of columns that a separated release adds."
+            what = f"'{GROUP}' and '{COUNT}' are names of columns that a release in two tables adds."
             raise DataError(Problem("columns", what, "rename the column."))
         # by chance, so that the numbers do not tell the order in which groups were made
         numbers = entropy.permutation(recoding.count) + 1
@@ -79,7 +79,7 @@ def drawn_column(draw: Draw, values: pa.Array, separator: str | None) -> Maker:
 
 
 def _told(values: pa.Array) -> pa.Array:
-    """Return values as the certificate tells them in a file of text: such formats spell times in many ways."""
+    """Return values as the certificate of a text file lists them: text formats write times in many forms."""
     told = pa.types.is_temporal(values.type) and not pa.types.is_date(values.type)
     return values.cast(pa.string()) if told else values
 
@@ -123,7 +123,7 @@ def _longest(values: pa.Array) -> int:
 
 
 class DrawnValues:
-    """A column whose cells are drawn anew."""
+    """A column whose cells are drawn at random."""
 
     def __init__(self, draw: Draw, values: pa.Array) -> None:
         self.draw, self.name = draw, draw.column.name

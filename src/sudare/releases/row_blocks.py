@@ -1,4 +1,4 @@
-"""Spans: the rows of a release, a block at a time, by their classes and by their place in the source."""
+"""Spans: blocks of rows of a release, by their classes and by their places in the source."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Span:
 def spans_by_class(start: Ints, order: Ints, block: int) -> Iterator[Span]:
     """Walk the rows class by class, those of class ``g`` from ``start[g]``; a class may go on in the next span.
 
-    ``order`` lists the rows of the source in this way; it may be empty if nobody needs it.
+    ``order`` lists the rows of the source in this order; it may be empty if it is not needed.
     """
     total = int(start[-1])
     for first in range(0, total, block):
@@ -54,7 +54,7 @@ def spans_by_class(start: Ints, order: Ints, block: int) -> Iterator[Span]:
 
 
 def spans_as_they_came(partition: Partition, block: int) -> Iterator[Span]:
-    """Walk the rows as they came, without those that are left out."""
+    """Walk the rows in the order of the source, without suppressed ones."""
     for first in range(0, len(partition.classes), block):
         classes = partition.classes[first : first + block]
         kept = np.flatnonzero(classes >= 0)

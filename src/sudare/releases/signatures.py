@@ -1,11 +1,11 @@
-"""Signing a certificate: who answers for it, and when that was said (Ed25519, RFC 8032).
+"""The signature of a certificate: who is responsible for it, and when it was signed (Ed25519, RFC 8032).
 
-A key pair is two files: the private key, PKCS #8 in PEM, which only its owner may read, and beside it the public key,
-for those who audit. Both begin with a line that says whose key it is.
+A key pair is two files: the private key (PKCS #8 in PEM), which only its owner may read, and beside it the public key,
+for auditors. Both begin with a line that names the owner.
 
-What is signed is the certificate as canonical JSON (keys sorted, no blanks, ASCII), with the block ``signature`` in it,
-of which only ``value`` is left out: so the name and the time cannot be exchanged either. The audit has its own version
-of this (:mod:`sudare.audits.signatures`).
+The signed text is the certificate as canonical JSON (keys sorted, no blanks, ASCII), with the block ``signature``
+without its ``value``. So the name and the time cannot be changed either. The audit has its own version of this code
+(:mod:`sudare.audits.signatures`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ALGORITHM = "Ed25519"
 PASSPHRASE = "SUDARE_KEY_PASSPHRASE"
 """The environment variable with the passphrase of a private key."""
 PURPOSE = b"sudare certificate\n"
-"""Stands before what is signed, so that no signature of something else is one of a certificate."""
+"""The prefix of the signed text, so that a signature of something else is never one of a certificate."""
 _OWNER = re.compile(r"\AKey of: ([^\n]{1,200})\n")
 MOST = 1 << 16
 """The bytes of a key file, at the most."""
@@ -80,7 +80,7 @@ def new_key(path: Path, who: str, passphrase: str | None = None) -> str:
     public = path.with_name(path.name + ".pub")
     for each in (path, public):
         if each.exists() or each.is_symlink():
-            raise TargetError(Problem(str(each), "is there already.", "choose another name: a key is never replaced."))
+            raise TargetError(Problem(str(each), "exists already.", "choose another name: a key is never replaced."))
     if passphrase is not None and not passphrase:
         raise ParameterError(Problem(PASSPHRASE, "is empty.", "unset it for a key without a passphrase."))
     key = keys.Ed25519PrivateKey.generate()
@@ -108,10 +108,10 @@ def load_signer(path: Path) -> Signer:
                 raise ParameterError(Problem(where, "is not a file."))
             raw = file.read(MOST + 1)
             if b"-----BEGIN PUBLIC KEY-----" in raw:
-                hint = "sign with the private key; the public one is for `audit --signed-by`."
+                hint = "sign with the private key; the public key is for `audit --signed-by`."
                 raise ParameterError(Problem(where, "is a public key.", hint))
             if os.name == "posix" and status.st_mode & 0o077:
-                what = "can be read or written by others: whoever reads it can sign as its owner."
+                what = "can be read or written by others, who could then sign as its owner."
                 raise ParameterError(Problem(where, what, f"chmod 600 {path.name}, and make a new key if in doubt."))
     except OSError as error:
         raise ParameterError(Problem(where, f"cannot be read: {error.strerror}.")) from None
@@ -119,8 +119,8 @@ def load_signer(path: Path) -> Signer:
     owner = _OWNER.match(text)
     body = re.search(r"-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----\n?", text, re.DOTALL)
     if owner is None or body is None:
-        hint = "a key is made by `sudare key sign-new`."
-        raise ParameterError(Problem(where, "is not a private key of sudare.", hint))
+        hint = "`sudare key sign-new` makes a key."
+        raise ParameterError(Problem(where, "is not a private key made by sudare.", hint))
     given = os.environ.get(PASSPHRASE)
     locked = "ENCRYPTED" in body.group(1)
     if locked and not given:
@@ -139,7 +139,7 @@ def _name(who: str) -> str:
     """Return whose key it is, or raise if that cannot stand in one line."""
     name = " ".join(who.split())
     if not name or len(name) > 200 or not name.isprintable():
-        raise ParameterError(Problem("name", "is one line of up to 200 characters that says whose key it is."))
+        raise ParameterError(Problem("name", "must be one line of up to 200 characters with the owner of the key."))
     return name
 
 

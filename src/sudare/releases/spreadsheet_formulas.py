@@ -1,9 +1,9 @@
-"""Text cells that a spreadsheet would run as formulas, made harmless by an apostrophe before them, and read back.
+"""Text cells that a spreadsheet would run as formulas: an apostrophe before them makes them harmless.
 
-A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end for a formula, which may run
-programs or send cells elsewhere. An apostrophe before it says that it is text. So that cells can be told apart again,
-a text that has apostrophes before such a sign already gets one more. Reading takes one off, where any stands before a
-sign. A negative number is a number to spreadsheets, too, and stays as it is.
+A spreadsheet reads a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end as a formula, which may run
+programs or send cells elsewhere. An apostrophe before it marks it as text. A text that already has apostrophes before
+such a sign gets one more, so that reading can reverse this: it removes one apostrophe before a sign. A negative number
+is a number for spreadsheets, too, and stays unchanged.
 
 ==========  ============  ==========
 text        ``escape``    ``keep``
@@ -59,7 +59,7 @@ def escape(texts: pa.Array, *, keep: bool) -> pa.Array:
 
 
 def read_back(table: pa.Table) -> pa.Table:
-    """Return a table from a text file with all its cells as they were before they were escaped."""
+    """Return a table from a text file with all its cells unescaped."""
     for place, field in enumerate(table.schema):
         if is_text(field.type):
             texts = table.column(place)
@@ -70,5 +70,5 @@ def read_back(table: pa.Table) -> pa.Table:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether an Arrow type is one of text that can be looked at."""
+    """Return whether an Arrow type is a readable text type."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -1,7 +1,7 @@
-"""What columns look like in a text file, in a form that every reader takes for the same cells.
+"""Columns in a text file, in the form that all programs read in the same way.
 
-Readers agree on RFC 4180, and on little else: the audit takes no other text. So a missing cell and an empty text are
-both an empty field, written in one way throughout the file, and control characters are refused.
+Programs agree on RFC 4180 and little else, and the audit accepts no other text. So a missing cell and an empty text are
+both an empty field, written in the same form throughout the file, and control characters are refused.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def check_names(names: Sequence[str], *, keep_formulas: bool) -> None:
     """Raise if the names of columns cannot stand in the header of a text file."""
     formulas = [] if keep_formulas else [name for name in names if is_formula(name)]
     if formulas:
-        what = "is a name that spreadsheets would run as a formula."
-        hint = "rename it, write the release as Parquet, or say release: {formulas: keep}."
+        what = "is a name that a spreadsheet would run as a formula."
+        hint = "rename it, write the release as Parquet, or set release: {formulas: keep}."
         raise TargetError([Problem(f"column '{name}'", what, hint) for name in formulas])
     unwritable = [name for name in names if _any_match(pa.array([name], pa.string()))]
     if unwritable:
-        what = "has control characters or a byte order mark in its name, which readers of text files take differently."
+        what = "has control characters or a byte order mark in its name, which programs read differently."
         hint = "rename it, or write the release as Parquet."
         raise TargetError([Problem(f"column '{name}'", what, hint) for name in unwritable])
 
@@ -50,7 +50,7 @@ def as_text(name: str, column: pa.Array, *, keep_formulas: bool) -> pa.Array:
         what = f"holds {kind_name(kind)}, which text cannot show."
         raise TargetError(Problem(f"column '{name}'", what, _PARQUET)) from None
     if _has_unwritable(column):
-        what = "holds control characters or a byte order mark, which readers of text files take differently."
+        what = "holds control characters or a byte order mark, which programs read differently."
         raise TargetError(Problem(f"column '{name}'", what, _PARQUET))
     return escape(column, keep=keep_formulas)
 

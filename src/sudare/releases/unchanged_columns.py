@@ -1,4 +1,4 @@
-"""Columns that leave as they came, a block at a time, with nothing behind them that no row shows."""
+"""Unchanged columns of a release, block by block, without any data that no row shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sudare.table import Column, Table, plain_numbers
 
 
 class Carried:
-    """Columns that are taken from the table as it came; ``types`` says what those in text are to be read as."""
+    """Columns from the source table, unchanged; ``types`` are the types of columns that come as text."""
 
     def __init__(self, table: pa.Table, types: Mapping[str, pa.DataType]) -> None:
         self.names = table.column_names
@@ -60,9 +60,9 @@ class Carried:
 
 
 class Spelled:
-    """A required column of text in the spellings that it came in; cells that count as missing are null.
+    """A text column of a requirement in its original spellings; cells that count as missing are null.
 
-    Spellings of one value are counted as one. To write them alike as well would change what the data say.
+    Spellings of one value count as one value, but writing them in one form would change the data.
     """
 
     def __init__(self, column: Column, carried: Carried) -> None:
@@ -85,10 +85,10 @@ def without_missing(cells: pa.Array, column: Column, codes: NDArray[Any]) -> pa.
 
 
 class Written:
-    """A required column, from its codes: equal values that differ in writing are written alike.
+    """A column of a requirement, from its codes: equal values are written in the same form.
 
-    Not-a-number is missing, minus zero is zero, and of numbers in text "1" and "1.0" are the same. A reader who took
-    them for different values would find other distributions than those that were required.
+    Not-a-number is missing, minus zero is zero, and of numbers in text "1" and "1.0" are the same. A reader who counted
+    them as different values would find other distributions than the audit.
     """
 
     def __init__(self, column: Column, kind: pa.DataType) -> None:
@@ -101,7 +101,7 @@ class Written:
         self.widest = self.values.nbytes // max(len(self.values), 1)
 
     def block(self, span: Span) -> dict[str, pa.Array]:
-        """Return the values of these rows; a dictionary has those, and nothing else."""
+        """Return the values of these rows; a dictionary has only these."""
         codes = self.column.codes[span.rows]
         numbers = pa.array(codes, mask=codes == self.column.missing_code if self.column.missing else None)
         if not self.coded:
@@ -133,9 +133,9 @@ def _rewritten(table: Table, name: str) -> Written | Spelled | None:
 
 
 def required_values(table: Table, cells: pa.Table, rows: Ints) -> dict[str, pa.Array]:
-    """Return required columns of some rows as they are written, those that are written otherwise than they came.
+    """Return the columns of requirements for some rows that are written in another form than in the source.
 
-    ``cells`` is how they came.
+    ``cells`` are those of the source.
     """
     found: dict[str, pa.Array] = {}
     for name, column in table.sensitive.items():
@@ -166,9 +166,9 @@ def plain_type(name: str, cells: pa.ChunkedArray) -> pa.DataType:
 
 
 def nothing_behind(cells: pa.Array) -> pa.Array:
-    """Return cells without anything behind them that no row shows.
+    """Return cells without any data that no row shows.
 
-    A dictionary keeps the values of rows that were left out, and a struct those below its nulls; a file would too.
+    A dictionary keeps the values of suppressed rows, and a struct those below its nulls; a file would keep them, too.
     """
     kind = _without_dictionaries(cells.type)
     if pa.types.is_dictionary(cells.type):
@@ -180,7 +180,7 @@ def nothing_behind(cells: pa.Array) -> pa.Array:
 
 
 def _anew(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return cells of lists and structs made anew of what they show; Python has no nanoseconds to make them of."""
+    """Return cells of lists and structs, rebuilt from their visible values; Python has no nanoseconds for this."""
     given = cells.type
     if pa.types.is_struct(given) and kind.num_fields:
         parts = [_anew(part, field.type) for part, field in zip(cells.flatten(), kind, strict=True)]

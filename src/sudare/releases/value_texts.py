@@ -1,4 +1,4 @@
-"""The texts that released cells are put together from, many at once."""
+"""The texts of values in released cells, many at once."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def too_long(name: str) -> UnsupportedError:
     """Return what to raise about a column whose sets cannot be written."""
     return UnsupportedError(
         f"column '{name}' would be released as sets of so many categories that their text exceeds 2 GB.",
-        hint="give it a hierarchy, such as {prefix: [...]}, or make it kind: numeric, or leave it out.",
+        hint="give it a hierarchy, such as {prefix: [...]}, or set kind: numeric, or remove it.",
     )
 
 

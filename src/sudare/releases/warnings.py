@@ -1,11 +1,12 @@
-"""What a release does not promise, and its reader should know: the ``warnings`` of a certificate.
+"""Warnings of a certificate: what a release may reveal although it keeps its promises.
 
-A warning breaks no promise, so that the release is handed over all the same. The audit finds those that follow from the
-rows (see :mod:`sudare.audits.uniqueness`). Whoever makes a release adds others to ``Request.warnings``, one line each::
+A warning breaks no promise, so the release is placed all the same. The audit finds the warnings that follow from the
+rows (see :mod:`sudare.audits.uniqueness`). Code that makes a release adds others to ``Request.warnings``, one line
+each::
 
     asked.warnings.append(ReleaseWarning("tight-ranges", "Ranges end at values of single records."))
 
-They stand in the certificate after those of the audit, are printed after the summary of a release, and head its report.
+They are in the certificate after those of the audit, below the summary of a release, and at the top of its report.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class ReleaseWarning:
     )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the warning as it stands in a certificate."""
+        """Return the warning in the form of a certificate."""
         return {
             "kind": self.kind,
             "columns": list(self.columns),
@@ -52,16 +53,16 @@ class ReleaseWarning:
 
 TIGHT = ReleaseWarning(
     "tight-ranges",
-    "The policy asks for tight ranges. Their ends and the members of sets may be values that only one person has.",
+    "The policy sets tight ranges. Ends of ranges and members of sets may be values that only one person has.",
 )
 """What to say where rare values are shown."""
 
 
 def about_spellings(table: Table) -> list[ReleaseWarning]:
-    """Warn of quasi-identifiers with values that differ from another one in writing alone; they are told by number.
+    """Warn of quasi-identifiers with values that differ only in spelling; the warning gives their number.
 
-    Spellings of sensitive values are one value. Those of a quasi-identifier are as different as any other values: they
-    keep people apart who are alike, and a set may consist of them.
+    Spellings of a sensitive value are one value. Those of a quasi-identifier count as different values: they separate
+    people with the same value, and a set may consist of them.
     """
     found = []
     for name, column in table.quasi.items():

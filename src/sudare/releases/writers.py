@@ -1,4 +1,4 @@
-"""Writing a released table to a file: CSV, Parquet or Arrow, by the name of the target."""
+"""Writers of released tables: CSV, Parquet or Arrow, by the name of the target."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ def check_target(target: Path) -> None:
     if target.suffix.lower() not in ENDINGS:
         raise TargetError(
             Problem(
-                target.name, f"'{target.suffix}' is not an ending of a release.", f"use one of {', '.join(ENDINGS)}."
+                target.name,
+                f"'{target.suffix}' is not a file ending for a release.",
+                f"use one of {', '.join(ENDINGS)}.",
             )
         )
     if "\\" in str(target.absolute()) and set("*?[") & set(str(target.absolute())):
-        what = "has a backslash and one of * ? [ in its path, under which the audit could not read it."
+        what = "has a backslash and one of * ? [ in its path, so the audit could not read it."
         raise TargetError(Problem(str(target), what, "choose another name, or another folder."))
     for path in (target, certificate_path(target)):
         try:
@@ -45,7 +47,7 @@ def check_target(target: Path) -> None:
 
 
 def is_text(target: Path) -> bool:
-    """Say whether a release of this name is text, where an empty field is a missing cell."""
+    """Return whether a release of this name is text, where an empty field is a missing cell."""
     return bool(ENDINGS.get(target.suffix.lower()))
 
 
@@ -59,9 +61,9 @@ def write_batches(
 ) -> None:
     """Write batches to a file that reads back as ``schema``; missing cells are nulls, and empty fields in text.
 
-    The batches are asked for one at a time, the next one while the last one is being written. Their texts may have a
-    dictionary each. ``progress`` is told the number of rows so far. ``keep_formulas``: texts that spreadsheets would
-    run are not escaped in text files.
+    The batches are requested one at a time, the next one while the last one is being written. Their texts may have a
+    dictionary each. ``progress`` gets the number of rows so far. ``keep_formulas``: texts that spreadsheets would run
+    are not escaped in text files.
     """
     ending = path.suffix.lower()
     counted = telling(batches, progress)
@@ -82,7 +84,7 @@ def write_batches(
 
 
 def telling(batches: Iterable[pa.RecordBatch], progress: Callable[[int], None] | None) -> Iterator[pa.RecordBatch]:
-    """Give batches on; ``progress`` is told the number of rows so far."""
+    """Pass batches through, reporting the number of rows so far to ``progress``."""
     rows = 0
     for batch in batches:
         yield batch
@@ -106,8 +108,8 @@ def _write_behind(batches: Iterable[pa.RecordBatch], write: Callable[[pa.RecordB
 def _write_parquet(schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path) -> None:
     """Write each batch as a row group.
 
-    Dictionaries are written as they are, which saves looking at each text; but what the file says about itself is the
-    plain schema, so that it reads as such. Smallest and largest labels are of no use, and costly to find.
+    Dictionaries are written directly, which is faster; but the schema in the file is the plain one, so that it is read
+    as such. Smallest and largest labels are useless, and slow to compute.
     """
     import pyarrow.parquet as pq
 

@@ -1,6 +1,6 @@
-"""Pictures and pages of what was found, as SVG and HTML text that needs nothing else.
+"""Reports: self-contained pages and pictures of results, as HTML and SVG.
 
-The rooms that find things know nothing of pictures; a picture is made from the plain data that they give away.
+Other rooms know nothing of pictures; a picture is made from the plain data that they return.
 """
 
 from sudare.reports.page import report_page

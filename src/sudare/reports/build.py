@@ -1,4 +1,4 @@
-"""The report on a release: what is found about it, as one HTML file."""
+"""The report on a release, as one HTML file."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def report_of(
     signature: Callable[[], Mapping[str, Any] | None] = lambda: None,
     progress: Listener | None = None,
 ) -> Report:
-    """Make the report; see :func:`sudare.api.report`. ``given`` is what the policy came from.
+    """Make the report; see :func:`sudare.api.report`.
 
-    ``signature`` tells who signed the certificate.
+    ``given`` is the origin of the policy. ``signature`` is that of the certificate.
     """
     target = None if out is None else Path(out)
     if target is not None:
@@ -112,7 +112,7 @@ def report_of(
 
 
 def _measured(risk: RiskOf, data: Data) -> Mapping[str, Any] | None:
-    """Return what a risk report tells; None where the risk of this release cannot be measured."""
+    """Return the figures of a risk report; None if the risk of this release cannot be measured."""
     try:
         found: Mapping[str, Any] = risk(data).to_dict()
     except SudareError:
@@ -137,6 +137,4 @@ def _check_apart(target: Path, release: Any, data: Any, given: Any) -> None:
         taken += [certificate_path(Path(path)), second_table(Path(path))]
     for thing in taken:
         if engines.find_place(thing) is None and Path(thing).exists() and target.exists() and target.samefile(thing):
-            raise TargetError(
-                Problem(str(target), "is what the report is about.", "choose another name for the report.")
-            )
+            raise TargetError(Problem(str(target), "is an input of the report.", "choose another name for the report."))

@@ -1,8 +1,8 @@
-"""Checklists of rules that reviewers ask for, filled where a tool can and left open where a person has to judge.
+"""Checklists of legal rules: filled where a tool can decide, open where a person must judge.
 
-Columns are matched with identifiers by their names, kinds and roles, and by their values as far as these lead to
-people: a column of which few records share each value may be a number of any kind. That finds what is named as what it
-is, and what looks like it; every list ends with a line to be signed by somebody who knows the data.
+Columns are matched with identifiers by their names, kinds and roles, and by rare values: a column in which few records
+share each value may be any kind of identifying number. Every list ends with a line to be signed by someone who knows
+the data.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Item:
 
 
 KNOWLEDGE = Item(
-    "No actual knowledge, 164.514(b)(2)(ii): nobody here knows how to recognise a person by what is left",
-    "A tool cannot know. Without this, removing the eighteen is not enough.",
+    "No actual knowledge, 164.514(b)(2)(ii): nobody here knows how to recognise a person from the release",
+    "A tool cannot know. Without this, removing the eighteen identifiers is not enough.",
     JUDGE,
 )
 """The second condition of Safe Harbor."""
@@ -121,7 +121,7 @@ def safe_harbor(found: Figures) -> list[Item]:
 
 
 def _texts(found: Figures) -> list[str]:
-    """Return the columns that leave as they came, and hold what may be anything: text seldom the same twice.
+    """Return the unchanged columns of free text, whose values are rarely equal.
 
     Short codes that many records share, such as those of diagnoses, hold nothing but themselves.
     """
@@ -152,19 +152,19 @@ def _looks_like(column: ColumnFigures, name: str, number: int, hints: str) -> bo
 
 
 def _who(name: str) -> bool:
-    """Say whether a name is that of a person or a visit, and of nothing else."""
+    """Return whether a name means only a person or a visit."""
     own = words_of(name)
     return bool(own) and own <= PEOPLE
 
 
 def _shared(column: ColumnFigures) -> bool:
-    """Say whether most records of the data share their value with many."""
+    """Return whether most records of the data share their value with many."""
     known = column["kind"] in ("number", "category") or column.get("codes")
     return bool(known) and not column.get("own", True)
 
 
 def _leads_to_people(column: ColumnFigures, number: int) -> bool:
-    """Say whether a column's values may be numbers of people: few records share each, or an end of a range does so."""
+    """Return whether a column's values may be numbers of people: few records share a value, or an end of a range."""
     if column["kind"] in ("date", "time", "duration", "text", "items", "other"):  # judged elsewhere
         return False
     if column["kind"] == "number" and not column.get("whole"):
@@ -204,7 +204,7 @@ def _dated(column: ColumnFigures) -> tuple[str, str]:
         if finest is None:
             return "no date is shown.", MET
         if finest == "year" and hinted(column["name"], BIRTH):
-            return "released by years at the finest. Does no year tell an age above 89?", JUDGE
+            return "released by years at the finest. Does a year reveal an age above 89?", JUDGE
         if finest == "year":
             return "released by years at the finest.", MET
         return f"released by {finest}s; Safe Harbor allows years.", UNMET
@@ -214,16 +214,16 @@ def _dated(column: ColumnFigures) -> tuple[str, str]:
         if column.get("old") == "none":
             return "no age above 89 is shown.", MET
         if column.get("old") == "single":
-            return "ages above 89 are shown by themselves; they belong into one group of 90 or more.", UNMET
+            return "ages above 89 are shown by themselves; they must be in one group of 90 or more.", UNMET
         return "some ranges reach above 89; they should be one group of 90 or more.", JUDGE
     return f"{_shown(column)}; is it, or does it lead to, a date?", JUDGE
 
 
 def _placed(column: ColumnFigures) -> tuple[str, str]:
-    single = ", with places that stand by themselves" if column.get("exact") else ""
+    single = ", with single places" if column.get("exact") else ""
     return (
         f"{_shown(column)}{single}. Safe Harbor allows states, and the first three digits of a zip code where more "
-        "than 20,000 people live. Is it so?"
+        "than 20,000 people live. Is this the case?"
     ), JUDGE
 
 
@@ -242,10 +242,10 @@ def _coded(column: ColumnFigures, named: bool) -> tuple[str, str]:
 def _shown(column: ColumnFigures) -> str:
     words = {
         "generalized": "released generalized",
-        "untouched": "released as it was",
+        "untouched": "released unchanged",
         "drawn": "released drawn at random",
         "sets": "released hidden among others",
-        "apart": "released in a table of its own",
+        "apart": "released in a second table",
     }
     return words[column["treatment"]]
 
@@ -254,7 +254,7 @@ def _shown(column: ColumnFigures) -> str:
 
 
 def _crowd(found: Figures) -> tuple[int | None, str]:
-    """Return the size of the smallest crowd that anybody stands in, and how it is known."""
+    """Return the size of the smallest group, and how it is known."""
     if found["smallest_class"] is not None:
         who = "people" if found["people"] else "records"
         return int(found["smallest_class"]), f"The smallest group of the release has {found['smallest_class']:,} {who}"
@@ -262,7 +262,7 @@ def _crowd(found: Figures) -> tuple[int | None, str]:
     if drawn:
         least = float(drawn[0]["achieved"] or 0)
         return int(least + 1e-9), f"Pk-anonymity holds: each record could be that of {least:.3g} people"
-    return None, "The release leaves quasi-identifiers as they were, so that people may be recognised by them"
+    return None, "The release keeps quasi-identifiers unchanged, so people may be recognised by them"
 
 
 def _crowded(found: Figures) -> tuple[str, str]:
@@ -272,7 +272,7 @@ def _crowded(found: Figures) -> tuple[str, str]:
     if size is None or size < 11:
         return told, UNMET
     if outside:  # whoever knows these, too, may see smaller groups
-        return f"{told}, without {', '.join(outside)}, which km-anonymity alone limits", JUDGE
+        return f"{told}, without {', '.join(outside)}, which only km-anonymity limits", JUDGE
     return told, MET
 
 
@@ -284,7 +284,7 @@ def _few_share(found: Figures) -> tuple[list[str], list[str]]:
 
 
 def ema(found: Figures) -> list[Item]:
-    """Return the rules of EMA's policy 0070 that can be asked of a table."""
+    """Return the rules of EMA's policy 0070 that apply to a table."""
     size, _ = _crowd(found)
     told, verdict = _crowded(found)
     risk = None if size is None else 1 / max(size, 1)
@@ -324,12 +324,12 @@ def cell_size(found: Figures) -> list[Item]:
     small = [column["name"] for column in found["columns"] if column.get("small")]
     _, hidden = _few_share(found)
     about = (
-        f"Released as they were, with values of 1 to 10 records: {', '.join(small)}."
+        f"Released unchanged, with values of 1 to 10 records: {', '.join(small)}."
         if small
-        else "No column that left as it was shows a value of 1 to 10 records."
+        else "No unchanged column shows a value of 1 to 10 records."
     )
     if hidden:
-        about += f" Values of {', '.join(hidden)} are hidden among others, where some may be seldom."
+        about += f" Values of {', '.join(hidden)} are hidden among others; some values may be rare."
     return [
         Item("No group of quasi-identifiers has 1 to 10 records", f"{told}.", verdict),
         Item("No other column shows a value of 1 to 10 records", about, UNMET if small else JUDGE if hidden else MET),
@@ -338,7 +338,7 @@ def cell_size(found: Figures) -> list[Item]:
             f"Counts of the data below {found['threshold']} are blurred, and others rounded to multiples of it.",
             MET if found["threshold"] >= 11 else UNMET if verdict == UNMET or small else JUDGE,
         ),
-        Item("Tables made from the release show no cell of 1 to 10", "Whoever publishes has to see to it.", JUDGE),
+        Item("Tables made from the release show no cell of 1 to 10", "The publisher must check this.", JUDGE),
     ]
 
 
@@ -358,7 +358,7 @@ def appi(found: Figures) -> list[Item]:
 
 
 def _appi_descriptions(found: Figures) -> Item:
-    """Rule 34(1): names, addresses, ways to reach somebody, and faces."""
+    """Rule 34(1): names, addresses, contact data, and faces."""
     rule = "Rule 34(1): descriptions that identify a person are deleted or replaced"
     absent = any(one["model"] == "identifiers absent" and one["holds"] for one in found["guarantees"])
     hints = [IDENTIFIERS[place][1] for place in (0, 1, 3, 4, 5, 16)]
@@ -366,7 +366,7 @@ def _appi_descriptions(found: Figures) -> Item:
     texts, withheld = _texts(found), found["withheld"]
     seen = f"Not released: {', '.join(withheld)}." if withheld else "The policy names no identifier."
     if telling or texts:
-        seen += f" Released as they were, and may name somebody: {', '.join(dict.fromkeys([*telling, *texts]))}."
+        seen += f" Released unchanged, and may name a person: {', '.join(dict.fromkeys([*telling, *texts]))}."
     return Item(rule, seen, MET if absent and withheld and not telling and not texts else JUDGE)
 
 
@@ -396,9 +396,9 @@ def _appi_links(found: Figures) -> Item:
         seen = "No column with the role of a subject is in the release."
     elif linked:
         seen = "People have one random number throughout the release, which links their records; "
-        seen += "nothing leads back from it."
+        seen += "the number does not identify the person."
     else:
-        seen = "People are numbered anew in each group; nothing links these numbers with the source."
+        seen = "People are numbered separately in each group; nothing links these numbers with the source."
     if numbered:
         seen += f" Released, and named like a code or with values that few share: {', '.join(numbered)}."
     return Item(rule, seen, JUDGE if (subject and linked) or numbered or _texts(found) else MET)
@@ -414,15 +414,15 @@ def _appi_unusual(found: Figures) -> Item:
     if outside:
         seen += f" That is without {', '.join(outside)}."
     if rare:
-        seen += f" Released as they were, with values that few share: {', '.join(rare)}."
+        seen += f" Released unchanged, with values that few share: {', '.join(rare)}."
     return Item(rule, seen, JUDGE if rare or hidden or outside or size is None or size < 2 else MET)
 
 
 def _appi_other_measures(found: Figures) -> Item:
-    """Rule 34(5): whatever else the data ask for."""
-    rule = "Rule 34(5): other measures that the nature of the data asks for"
+    """Rule 34(5): other measures."""
+    rule = "Rule 34(5): other measures that the nature of the data requires"
     changed = [column["name"] for column in found["columns"] if column["treatment"] != "untouched"]
-    seen = f"Changed: {', '.join(changed) or 'nothing'}. Whether that suffices depends on what others hold."
+    seen = f"Changed: {', '.join(changed) or 'nothing'}. Whether this is enough depends on what others know."
     return Item(rule, seen, JUDGE)
 
 
@@ -433,13 +433,13 @@ def _appi_duties(found: Figures) -> list[Item]:
     seen = {
         "Art. 43(2): deleted descriptions, and how they were processed, are kept safe": organisation,
         "Art. 43(3): the kinds of information in it are made public": kinds,
-        "Art. 43(4): on handing over, kinds and means are made public, and the receiver is told what it is": (
+        "Art. 43(4): before provision, kinds and means are made public, and the recipient is informed": (
             "This page can be handed over with the release."
         ),
         "Art. 43(5): nobody compares it with other information to identify a person": (
             "A matter of contracts and conduct."
         ),
-        "Art. 43(6): safety and complaints are seen to": organisation,
+        "Art. 43(6): security and complaints are handled": organisation,
     }
     return [Item(rule, what, JUDGE) for rule, what in seen.items()]
 

@@ -104,6 +104,6 @@ def words_of(name: str) -> frozenset[str]:
 
 
 def hinted(name: str, hints: str) -> bool:
-    """Say whether a column's name holds one of some words; those of unspaced scripts are looked for inside it."""
+    """Return whether a column's name holds one of some words; those of unspaced scripts are looked for inside it."""
     own = words_of(name)
     return any(hint in own if hint.isascii() else hint in name for hint in hints.split())

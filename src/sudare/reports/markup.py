@@ -1,4 +1,4 @@
-"""HTML and SVG from templates: whatever is put into one is escaped, quotes included, unless it is markup already."""
+"""HTML and SVG from templates: every value is escaped, quotes included, unless it is markup."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def phrase(text: str, *parts: Any) -> Markup:
 
 
 def safe(content: Any) -> Markup:
-    """Return text as it may stand in HTML or XML, in an element or an attribute; markup stays as it is."""
+    """Return text escaped for HTML or XML, in an element or an attribute; markup stays unchanged."""
     return escape(clean(content))
 
 

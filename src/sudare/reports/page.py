@@ -1,4 +1,4 @@
-"""The frame of a report: one HTML file that needs nothing else, for screens wide and narrow, light and dark, and paper.
+"""The page of a report: one self-contained HTML file, for wide and narrow screens, light and dark, and paper.
 
 There is no script in it, and nothing is fetched: a policy in its head forbids both.
 """
@@ -35,7 +35,7 @@ def _lead(found: Figures) -> dict[str, Any]:
         "facts": [
             ("records in the data", f"{'about ' if records['source_is_rounded'] else ''}{records['source']:,}"),
             ("records released", f"{records['released']:,}"),
-            ("records masked" if records["masked"] else "records left out", told),
+            ("records masked" if records["masked"] else "records suppressed", told),
             ("promises that hold", f"{held} of {len(found['guarantees'])}"),
             ("method", found["method"]),
         ],

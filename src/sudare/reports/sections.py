@@ -1,4 +1,4 @@
-"""The sections of a report, each from plain data: figures, and a sentence on what each of them means."""
+"""The sections of a report, each with figures and a sentence on their meaning."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ Facts = dict[str, Any]
 def sections_of(found: Figures) -> list[Section]:
     """Return the sections of a report in their order."""
     parts: list[tuple[str, str, Callable[[Figures], Facts]]] = [
-        ("promises", "What was promised, and proven", _promises),
+        ("promises", "Promises and proof", _promises),
         ("columns", "Each column before and after", _columns),
-        ("relations", "How columns go together", _relations),
-        ("classes", "How many look alike", _classes),
-        ("attributes", "What became of the cells", _attributes),
+        ("relations", "Relations between columns", _relations),
+        ("classes", "Sizes of groups", _classes),
+        ("attributes", "Changes of the cells", _attributes),
         ("risk", "Risk before and after", _risk),
         ("use", "How to use the release", _use),
         ("policy", "The policy", _policy),
@@ -124,15 +124,15 @@ def _relations(found: Figures) -> Facts:
     ]
     notes = []
     if any(value is None for line in facts["after"] for value in line):
-        notes.append("A dash stands where values are hidden in sets or groups: estimates tell what they go with.")
-    if method_of(found["method"]).perturbs:
         notes.append(
-            "Cells of the release were drawn at random, which makes them go together less than their truth does."
+            "A dash means that values are hidden in sets or groups; `sudare estimate` estimates their relations."
         )
+    if method_of(found["method"]).perturbs:
+        notes.append("Cells of the release were drawn at random, so columns are less related than in the data.")
     if facts["drawn"]:
         notes.append(f"From {facts['drawn']:,} records that were drawn at random.")
     if facts["left_out"]:
-        notes.append(f"Not compared, for want of room: {', '.join(facts['left_out'])}.")
+        notes.append(f"Not compared, for lack of space: {', '.join(facts['left_out'])}.")
     return {"names": facts["names"], "moved": _moved(facts), "pictures": pictures, "notes": notes}
 
 
@@ -148,25 +148,25 @@ def _moved(facts: Mapping[str, Any]) -> str:
         return ""
     gap, first, second, before, after = max(pairs)
     if gap < 0.005:
-        return "No two columns go together more or less than before."
-    return f"The largest change is that of {first} and {second}: {before:.2f} before, {after:.2f} after."
+        return "No relation between two columns changed."
+    return f"The largest change is between {first} and {second}: {before:.2f} before, {after:.2f} after."
 
 
 def _classes(found: Figures) -> Facts:
     facts = found["classes"]
     shown: Facts = {"lines": [], "picture": "", "colours": (), "notes": []}
     if facts is None:
-        return shown | {"lines": ["The policy names no quasi-identifiers by which records could look alike."]}
+        return shown | {"lines": ["The policy names no quasi-identifiers, so there are no groups."]}
     bins = facts["bins"]
     intro = (
-        f"A person can be found among the records that look the same in {', '.join(facts['columns'])}. The picture "
-        "shows in how large a crowd the records stand: which share of them is in groups of one record, of two to "
+        f"Someone who knows a person can find the group of records with the same {', '.join(facts['columns'])}. The "
+        "picture shows how large these groups are: which share of the records is in groups of one record, of two to "
         "three, and so on."
     )
     if bins[0]["after"] is None:
         untouched = (
-            "This method leaves these columns as they were, or draws them anew, so that the release has no such "
-            "groups. The picture is that of the data. What protects the people is what the promises above say."
+            "This method keeps these columns unchanged, or draws them at random, so the release has no such groups. "
+            "The picture shows the data. The promises above say how the release protects people."
         )
         return shown | {"lines": [intro, untouched], "picture": bars(bins, title="Group sizes")}
     few = any(part["few"] for part in bins)
@@ -187,10 +187,10 @@ def _attributes(found: Figures) -> Facts:
     used = {form for column in quasi for form, share in (column["shares"] or {}).items() if share}
     colours = {"single": "after", "generalized": "general", "hidden": "hidden", "drawn": "drawn", "left_out": "gone"}
     lost = found["records"]["left_out"]
-    left = f"Fewer than {lost.get('below')} records are not shown at all; they are not in these figures."
+    left = f"Fewer than {lost.get('below')} records are suppressed; these figures do not include them."
     return {
         "colours": [(colours[form], FORMS[form]) for form in FORMS if form in used],
-        "picture": shares(quasi, title="Shares of cells by what became of them"),
+        "picture": shares(quasi, title="Shares of cells by kind of change"),
         "head": ["attribute", *(FORMS[form] for form in FORMS if form in used), "mean width of a generalized cell"],
         "rows": [
             [
@@ -216,42 +216,41 @@ def _risk(found: Figures) -> Facts:
     facts, classes = found["exposure"], found["classes"]
     shown: Facts = {"lines": [], "rows": [], "notes": [], "attacks": [], "worst": []}
     if facts is None or classes is None:
-        return shown | {"lines": ["The policy names no quasi-identifiers by which a person could be recognised."]}
+        return shown | {"lines": ["The policy names no quasi-identifiers, so there is no risk of groups."]}
     before, after = facts["before"], facts["after"]
-    who = "of people who look like nobody else" if found["people"] else "like no other"
+    who = "whose person is" if found["people"] else "that are"
 
     def line(name: str, about: str, take: Callable[[Mapping[str, Any]], float | None]) -> list[Cell | str]:
         told = "see the promises" if after is None else percent(take(after))
         return [Cell(about, strong=name), _share(take(before), found), told]
 
     largest = (
-        "How likely the most exposed record is connected with the right person, by somebody who knows that the person "
-        "is in the table: one divided by the size of the smallest group."
+        "The probability that someone who knows that a person is in the table finds the record of this person, for the "
+        "most exposed record: one divided by the size of the smallest group."
     )
-    mean = "The same on average: the share of the records that would be connected rightly if somebody tried with all."
+    mean = "The same on average: the share of the records that would be found if someone searched for all."
     rows = [
         line("largest risk", largest, lambda side: side["largest"]),
         line("mean risk", mean, lambda side: side["mean"]),
-        line("alone", f"Which share of the records is {who}.", lambda side: side["unique"]),
+        line("alone", f"The share of the records {who} alone in a group.", lambda side: side["unique"]),
     ]
     for limit in before["above"]:
         about = (
-            f"Which share of the records stands above a risk of {limit}, that is in groups of fewer than "
-            f"{_crowd(limit)}."
+            f"The share of the records with a risk above {limit}, which means in groups of fewer than {_crowd(limit)}."
         )
         rows.append(line(f"above {limit}", about, lambda side, limit=limit: side["above"][limit]))  # type: ignore[misc]
     lines = [
-        f"How likely it is that somebody who knows {', '.join(classes['columns'])} of a person finds the record of "
+        f"The probability that someone who knows {', '.join(classes['columns'])} of a person finds the record of "
         "this person."
     ]
     if classes["outside"]:
         lines.append(
-            f"Not in these figures: {', '.join(classes['outside'])}, which km-anonymity alone limits. Whoever knows "
-            "more of it than that allows for may find a record by it."
+            f"Not in these figures: {', '.join(classes['outside'])}, which only km-anonymity limits. Someone who knows "
+            "more items than m may find a record by them."
         )
     shown |= {"lines": lines, "rows": rows}
     if found["risk"] is None:
-        return shown | {"notes": ["Attacks on the data and on the release were not tried for this report."]}
+        return shown | {"notes": ["This report does not include attacks on the data and on the release."]}
     return shown | _attacks(found["risk"], found)
 
 
@@ -269,22 +268,17 @@ def _attacks(risk: Mapping[str, Any], found: Figures) -> Facts:
     linkage = risk["linkage"]
     if linkage["before"] or linkage["after"]:
         about = (
-            "Which share of the people who were looked for was connected with the right record."
+            "The share of the attacked people who were linked with the right record."
             if found["people"]
-            else "Which share of the records that were looked for was found."
+            else "The share of the attacked records that were found."
         )
         rows.append(["linking", about, *(_success(linkage[side]) for side in ("before", "after"))])
     singled = risk["singled_out"]
     if singled["before"]:
-        about = (
-            f"Which share of the records is the only one with some combination of up to {risk['most_columns']} columns."
-        )
+        about = f"The share of the records that are unique by a combination of up to {risk['most_columns']} columns."
         rows.append(["singling out", about, *(_singled(singled[side], found) for side in ("before", "after"))])
     for each in risk["inference"]:
-        about = (
-            f"How often {each['target']} is guessed rightly from what the record's group shows, and how often "
-            f"without it."
-        )
+        about = f"How often {each['target']} is guessed correctly from the record's group, and how often without it."
         rows.append([f"inferring {each['target']}", about, *(_success(each[side]) for side in ("before", "after"))])
     worst = "; ".join(f"{', '.join(one['columns'])} ({percent(one['share'])})" for one in risk["combinations"][:5])
     return {
@@ -336,20 +330,20 @@ def _policy(found: Figures) -> Facts:
         "rows": rows,
         "required": [", ".join(f"{name}: {value}" for name, value in one.items()) for one in policy["require"]],
         "method": ", ".join(f"{name}: {value}" for name, value in policy["method"].items()),
-        "allowed": f"Up to {percent(allowed['limit'])} of the records may be left out ({allowed['records']}).",
+        "allowed": f"Up to {percent(allowed['limit'])} of the records may be suppressed ({allowed['records']}).",
         "sha256": policy["sha256"],
     }
 
 
 LOSSES = {
-    "gcp": "how wide the released cells are on average; 0 is untouched, 1 is nothing shown",
+    "gcp": "the average width of the released cells; 0 is unchanged, 1 shows nothing",
     "arx": "the same, by the leaves of the hierarchies",
     "discernibility": "the sum of the squares of group sizes; it grows with the table",
-    "average_class_size": "records of a group, on average",
-    "precision": "1 is untouched, 0 is everything at the top of its hierarchy",
-    "entropy": "the share of information that is lost by not knowing values exactly",
-    "uncertainty": "by how much cells have grown, in all",
-    "relative_uncertainty": "the same, as a share of what it could be",
+    "average_class_size": "the average number of records in a group",
+    "precision": "1 is unchanged, 0 is everything at the top of its hierarchy",
+    "entropy": "the share of information that is lost",
+    "uncertainty": "the total growth of cells",
+    "relative_uncertainty": "the same, as a share of its maximum",
 }
 
 
@@ -376,8 +370,8 @@ def _certificate(found: Figures) -> Facts:
     rows += [[f"values of {name}", f"{count:,}, listed in the certificate"] for name, count in facts["hidden"].items()]
     rows += [["note", note] for note in facts["notes"]]
     rounded = (
-        f"Fewer than {found['threshold']} records were left out, and how many would follow from exact figures: shares "
-        "are rounded, and sums are not shown."
+        f"Fewer than {found['threshold']} records were suppressed. Exact figures would reveal how many, so shares are "
+        "rounded and sums are not shown."
     )
     return {"rows": rows, "losses": losses, "notes": [rounded] if facts["rounded"] else []}
 
@@ -386,14 +380,14 @@ def _blurring(found: Figures) -> Facts:
     least = found["threshold"]
     who = "people" if found["people"] else "records"
     lines = [
-        f"A value, or a range of numbers, that fewer than {least} {who} have is not shown by itself; it is merged "
-        f"with others.",
+        f"A value, or a range of numbers, that fewer than {least} {who} have is not shown alone; it is merged with "
+        "others.",
         "The smallest and the largest number of a column are not shown: the outer bins are open, and begin at round "
         "numbers.",
-        f"Shares of the data are those of counts rounded to multiples of {least}, so that nothing can be found out by "
-        "subtracting what the release shows. Shares of the release are exact, as anybody who has it can count them.",
-        "What attacks on a sensitive value achieved, and how many people they single out, are rounded in the same way, "
-        "and their intervals outwards.",
+        f"Shares of the data come from counts rounded to multiples of {least}, so subtracting the release reveals "
+        "nothing. Shares of the release are exact, because anyone who has it can count them.",
+        "Results of attacks on a sensitive value, and numbers of singled-out people, are rounded in the same way. "
+        "Their intervals are rounded outwards.",
         "Columns with more than 200 different values, or mostly with values that occur once, are described without "
         "any value.",
         "Identifiers were not read at all.",

@@ -1,4 +1,4 @@
-"""Classes of records that look alike, and the risk of being told from the others of one's class.
+"""Classes of equal records, and the risk that a record is recognised within its class.
 
 With f the number of records in a record's class:
 
@@ -8,9 +8,9 @@ With f the number of records in a record's class:
 - **marketer risk**: an intruder who guesses for everybody is right in the mean of 1/f, which is classes / records.
 - **sample uniques**: records with f = 1.
 
-Where the policy says who records are about, the same is told per data subject: a person's risk is one over the people
-in the class of a record, and the largest of this over all records of that person. (An intruder who knows several
-records of a person can combine them; no figure of classes tells that.)
+If the policy has a subject, the same figures are given per data subject: a person's risk is one over the people in the
+class of a record, and the largest of this over all records of that person. (An intruder who knows several records of a
+person can combine them; figures of classes do not show this.)
 
 Reference: El Emam, Dankar: Protecting privacy using k-anonymity. JAMIA 15(5), 627-637 (2008).
 """

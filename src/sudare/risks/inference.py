@@ -1,4 +1,4 @@
-"""Attribute inference: what a release tells about the sensitive value of somebody whose other columns are known.
+"""Attribute inference: what a release reveals about a sensitive value of a person whose other columns are known.
 
 **By class.** The intruder looks at the released records that may be the person's (see :mod:`sudare.risks.linkage`), and
 takes the sensitive value that most of them have, ties at random. Values that are hidden in sets or groups count in
@@ -36,7 +36,7 @@ from sudare.kernels.risks.class_matches import guess_in_class
 from sudare.risks.class_risk import Classes
 from sudare.risks.intervals import Success, success
 from sudare.risks.matches import Histogram
-from sudare.risks.released_codes import Shown
+from sudare.risks.released_codes import ReleasedCodes
 from sudare.table import Column
 
 Ints = NDArray[np.int64]
@@ -69,7 +69,7 @@ class Votes:
 
 @dataclass(frozen=True)
 class Guesses:
-    """What can be inferred on one side: from the data as it is, or from a release.
+    """The success of inference on one side: from the original data, or from a release.
 
     ``certain`` and ``nearly_certain`` are homogeneity, ``largest_shift`` and ``mean_shift`` skewness.
     """
@@ -112,7 +112,7 @@ def histogram(classes: Classes, votes: Votes, size: int) -> Histogram:
 
 
 def guess_as_it_is(classes: Classes, truth: NDArray[Any], people: Ints, size: int) -> Guesses:
-    """Judge the inference from a table that is handed out as it is."""
+    """Judge the inference from the original table."""
     votes = Votes(np.arange(len(truth)), truth.astype(np.int64))
     counts = histogram(classes, votes, size)
     judged = np.zeros((len(people), 2), dtype=np.float64)
@@ -169,11 +169,11 @@ def check_installed() -> None:
         import sklearn  # noqa: F401
     except ModuleNotFoundError:
         what = "an attack by a model needs scikit-learn, which is not installed."
-        raise MissingExtraError(what, hint="pip install scikit-learn, or leave the model out.") from None
+        raise MissingExtraError(what, hint="pip install scikit-learn, or remove --model.") from None
 
 
 def guess_by_model(
-    shown: Shown,
+    shown: ReleasedCodes,
     columns: Mapping[str, Column],
     votes: Votes,
     people: Ints,
@@ -220,7 +220,7 @@ def _joined(parts: Sequence[Floats], rows: int) -> Floats:
     return np.concatenate([np.zeros((rows, 0)), *parts], axis=1)
 
 
-def _released(shown: Shown, name: str, column: Column, rows: Ints) -> Floats:
+def _released(shown: ReleasedCodes, name: str, column: Column, rows: Ints) -> Floats:
     """Return the features of what some rows show: the middle of a number's cell, the share of each category in it."""
     cells = shown.cells[name]
     used, own = np.unique(cells.of_row[rows], return_inverse=True)

@@ -31,9 +31,9 @@ class Success:
     """How often an attack is right, against a baseline that needs no release, with intervals.
 
     ``above`` is success less baseline; its interval is Newcombe's (square and add), as if the two were independent, and
-    so rather too wide. ``attacked`` is how many were, people where it is known whom records are about, else records.
-    Reference: Newcombe: Interval estimation for the difference between independent proportions. Statistics in
-    Medicine 17, 873-890 (1998).
+    so rather too wide. ``attacked`` is the number of attacked people, or of records if people are not known. Reference:
+    Newcombe: Interval estimation for the difference between independent proportions. Statistics in Medicine 17, 873-890
+    (1998).
     """
 
     attacked: int

@@ -3,8 +3,8 @@
 The records that may be the person's are those whose cells allow everything that is known: an interval with the person's
 value in it, a set or a label that it belongs to, item sets that show only items which the person holds. The intruder
 takes one of them, each with the same chance. So the attack is right with the probability 1 / (number of such records)
-if the person's record is among them, which it always is unless it was left out. (Who was left out cannot be told from
-outside: people with some such record count as if they were there, and the figure is then rather too high.)
+if the person's record is among them, which is always so unless it was suppressed. (An outsider cannot see who was
+suppressed: people with some such record count as if they were in the release, so the figure is rather too high.)
 
 Where it is known who records are about, the intruder takes one of the *people* whose records fit: several records of
 one person, all alike, do not hide that person. What is said of records here is then true of people. A release that does
@@ -77,9 +77,9 @@ def link(fitting: Floats, records: int, own: Floats | None = None, baseline: flo
 
 
 def link_as_it_is(classes: Classes, people: Ints, subjects: NDArray[np.integer[Any]] | None = None) -> Linkage:
-    """Judge the attack on a table that is handed out as it is: the records of one's class fit, or their people.
+    """Judge the attack on the original table: the records of a person's class match, or their people.
 
-    ``people`` are the records of those who are attacked, ``subjects`` says who each record is about.
+    ``people`` are the records of the attacked people, ``subjects`` the person of each record.
     """
     if subjects is None:
         return link(classes.own_size[people].astype(np.float64), len(classes.of_row))

@@ -1,6 +1,6 @@
-"""People, and the released classes that they may be in: those whose cells all allow what is known of the person.
+"""Matches of people and released classes: the classes whose cells all allow the known values of a person.
 
-An intruder who knows some columns of a person cannot tell these classes apart. Classes are compared, never pairs of
+An intruder who knows some columns of a person cannot distinguish these classes. Classes are compared, never pairs of
 records: each code of a column, or range of codes, has a line with a bit for every class that allows it.
 """
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sudare.kernels.risks import class_matches as kernels
 from sudare.risks.class_risk import Classes
-from sudare.risks.released_codes import Cells, Sets, Shown
+from sudare.risks.released_codes import Cells, ReleasedCodes, Sets
 from sudare.table import Column, ItemSets
 
 Ints = NDArray[np.int64]
@@ -79,7 +79,7 @@ class Matching:
     """
 
     def __init__(
-        self, shown: Shown, names: Sequence[str], grouped: Classes, columns: Columns, only: Ints | None = None
+        self, shown: ReleasedCodes, names: Sequence[str], grouped: Classes, columns: Columns, only: Ints | None = None
     ) -> None:
         first = np.zeros(len(grouped.sizes), dtype=np.int64)
         first[grouped.of_row] = np.arange(shown.rows)

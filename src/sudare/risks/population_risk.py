@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from sudare.risks.class_risk import THRESHOLDS, Classes, group_rows
 from sudare.risks.matches import Matching
-from sudare.risks.released_codes import Shown
+from sudare.risks.released_codes import ReleasedCodes
 from sudare.table import Column, ItemSets
 
 Ints = NDArray[np.int64]
@@ -108,7 +108,7 @@ def expected_risk(sizes: Ints, fraction: float) -> Floats:
 def from_table(
     columns: Mapping[str, Column | ItemSets], population: Mapping[str, Column | ItemSets], rows: int, people: int
 ) -> Journalist:
-    """Return the risk of a table as it is against a population, whose columns have the same codes."""
+    """Return the risk of the original table against a population, whose columns have the same codes."""
     both = _grouped_together(columns, population, rows, people)
     own = np.bincount(both.of_row[:rows], minlength=len(both.sizes))
     there = both.sizes - own
@@ -117,7 +117,7 @@ def from_table(
 
 
 def from_release(
-    shown: Shown,
+    shown: ReleasedCodes,
     grouped: Classes,
     columns: Mapping[str, Column | ItemSets],
     population: Mapping[str, Column | ItemSets],

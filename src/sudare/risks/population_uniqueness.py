@@ -1,4 +1,4 @@
-"""How many people of the population are unique in it, from a sample: Zayatz, Pitman, SNB, and Dankar's rule.
+"""Population uniqueness, estimated from a sample: Zayatz, Pitman, SNB, and Dankar's rule.
 
 All start from the frequencies of frequencies: ``frequency[j]`` is the number of sample classes with j records. The
 sample has n records in u classes and was drawn with the fraction pi, so that the population has N = n / pi people.

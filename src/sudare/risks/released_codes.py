@@ -1,4 +1,4 @@
-"""What a release shows, in the codes of the data that it was made from: for each released cell, the codes it allows.
+"""Released cells in the codes of the source: for each cell, the codes that it allows.
 
 A release writes values as its renderer does, so that they are found by their texts: an end of an interval, a member of
 a set, a label of the hierarchy, or a value as it was. ``*`` allows everything; a missing cell allows missing values.
@@ -65,7 +65,7 @@ class Sets:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ReleasedCodes:
     """What a release shows of some quasi-identifiers, row by row."""
 
     rows: int
@@ -91,7 +91,7 @@ class Shown:
         return group_rows([each.of_row for each in columns], [each.count for each in columns], self.rows)
 
 
-def read_shown(
+def read_released_codes(
     table: Table,
     released: pa.Table,
     *,
@@ -102,14 +102,13 @@ def read_shown(
     missing: Sequence[str] = (),
     separators: Mapping[str, str | None] | None = None,
     published: Table | None = None,
-) -> Shown:
-    """Read the quasi-identifiers of a release of a table; ``generalized`` is false if they leave as they came.
+) -> ReleasedCodes:
+    """Read the quasi-identifiers of a release of a table; ``generalized`` is false if they are unchanged.
 
-    So do columns that are ``untouched``: what is known of a person may be none of the policy's quasi-identifiers.
-    Values that were ``drawn`` may be some that the table does not have: their cells fit nobody.
-    ``text`` says that it is a text file, where an empty set cannot be told from a missing one. ``missing`` are texts
-    that stand for a missing cell, ``separators`` what joins items in text. ``published`` is the table with rare values
-    as the release shows them, where it does not name them.
+    ``untouched`` columns are unchanged, too: the known columns need not be quasi-identifiers of the policy. Values that
+    were ``drawn`` may not occur in the table: their cells match nobody. ``text`` says that it is a text file, where an
+    empty set looks like a missing one. ``missing`` are texts that stand for a missing cell, ``separators`` what joins
+    items in text. ``published`` is the table with rare values as the release shows them, where it does not name them.
     """
     cells, sets = {}, {}
     for name, column in table.quasi.items():
@@ -119,7 +118,7 @@ def read_shown(
             cells[name] = _cells(column, released.column(name), column if published is None else published.single[name])
         else:
             cells[name] = _as_they_came(column, released.column(name), missing, drawn)
-    return Shown(released.num_rows, cells, sets)
+    return ReleasedCodes(released.num_rows, cells, sets)
 
 
 def codes_in(column: Column, cells: pa.ChunkedArray, missing: Sequence[str] = ()) -> Ints:
@@ -156,7 +155,7 @@ def _cells(column: Column, cells: pa.ChunkedArray, published: Column) -> Cells:
             else:
                 low[number], high[number], members[number] = told.min(), told.max(), told
     if unknown:
-        what = f"column '{column.name}' shows {unknown:,} different cells that are of no value in the data."
+        what = f"column '{column.name}' shows {unknown:,} different cells that match no value in the data."
         raise DataError(Problem("release", what, "it is not a release of this data."))
     return Cells(shown.of_row, low, high, members)
 

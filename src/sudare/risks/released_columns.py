@@ -1,4 +1,4 @@
-"""How many records are unique by columns that are released, also by such as no promise is about.
+"""Unique records by released columns, also by columns that no promise is about.
 
 A record is unique by some columns if no other shows the same in all of them. Where people are counted, it is unique if
 all records that show the same may be one person's. The audit counts the same on a written release, by other means.
@@ -40,9 +40,9 @@ def unique_by(
     people: NDArray[np.integer[Any]] | None = None,
     within: NDArray[np.integer[Any]] | None = None,
 ) -> Unique | None:
-    """Count what is unique; None without insensitive columns: then classes tell it.
+    """Count unique records; None without insensitive columns, because classes then show the same.
 
-    ``people`` says who a row is about. Numbers of people that mean something in one class only are compared ``within``
+    ``people`` has the person of each row. Numbers of people that are valid only in one class are compared ``within``
     these classes.
     """
     if not plain or not rows:
@@ -77,7 +77,7 @@ def _alone(groups: Classes, people: NDArray[np.integer[Any]] | None, within: NDA
 
 
 def coded(cells: pa.ChunkedArray | pa.Array) -> Coded:
-    """Return the codes of cells that are compared as they stand; a missing one equals a missing one."""
+    """Return the codes of cells as written; a missing cell equals a missing cell."""
     kind = cells.type
     if pa.types.is_nested(kind) or pa.types.is_dictionary(kind):
         texts = [None if cell is None else repr(cell) for cell in cells.to_pylist()]

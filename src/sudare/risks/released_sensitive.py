@@ -1,4 +1,4 @@
-"""What a release says about a sensitive column: its values, sets that hold them, or groups that have them."""
+"""The released information about a sensitive column: its values, or sets or groups that contain them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ GROUP, COUNT = "group", "count"
 
 
 def from_values(column: Column, cells: pa.ChunkedArray, missing: Sequence[str] = ()) -> Votes:
-    """Read values that leave as they came, or were drawn anew."""
+    """Read values that are unchanged, or were drawn at random."""
     return Votes(np.arange(len(cells)), codes_in(column, cells, missing))
 
 
 def from_sets(column: Column, cells: pa.ChunkedArray, separator: str | None) -> Votes:
-    """Read sets of values, one of which is the truth; each member counts alike."""
+    """Read sets of values, one of which is true; each member counts equally."""
     plain = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
     sets = encode_items(column.name, plain, separator=separator, nulls=False)
     place = pc.index_in(sets.values.cast(TEXT), value_texts(column))

@@ -18,7 +18,7 @@ from sudare.risks.linkage import Linkage, link, link_as_it_is
 from sudare.risks.matches import Matching
 from sudare.risks.population_risk import Journalist, from_fraction, from_release, from_table, row_codes
 from sudare.risks.population_uniqueness import Uniqueness, uniqueness
-from sudare.risks.released_codes import Shown
+from sudare.risks.released_codes import ReleasedCodes
 from sudare.risks.released_columns import Unique
 from sudare.risks.singling_out import SinglingOut, single_out
 from sudare.table import Column, ItemSets, Table
@@ -35,13 +35,13 @@ FEWEST = 1_000
 class ReleaseView:
     """A release as an intruder sees it, in the codes of the data.
 
-    ``votes`` are what it says about sensitive columns, ``people`` who its rows are about where it says so. ``lost``
-    records were left out or masked, of ``rows_in``; ``masked`` says which rows show nothing, if any do. ``drawn`` says
-    that quasi-identifiers were drawn at random: a cell may then be wrong, and nothing that rests on fitting cells can
-    be told.
+    ``votes`` are its information about sensitive columns, ``people`` the persons of its rows if it shows them. ``lost``
+    of ``rows_in`` records were suppressed or masked; ``masked`` says which rows show nothing, if any. ``drawn`` says
+    that quasi-identifiers were drawn at random: a cell may then be wrong, so attacks by matching cells are not
+    possible.
     """
 
-    shown: Shown
+    shown: ReleasedCodes
     votes: Mapping[str, Votes]
     people: NDArray[np.integer[Any]] | None = None
     rows_in: int = 0
@@ -87,7 +87,7 @@ class Risk:
 
     @property
     def unit(self) -> str:
-        """What is attacked, and counted: people where the policy says whom records are about, else records."""
+        """What is attacked and counted: people if the policy has a subject, otherwise records."""
         return "records" if self.before.people is None else "people"
 
     @property
@@ -183,7 +183,7 @@ def assess(
 
 
 class _Study:
-    """A table, what the intruder knows of it, who is attacked, and what there is to compare with."""
+    """A table, the known columns, the attacked people, and the release or population to compare."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class _Study:
         self.matching: Matching | None = None
         if len(self.single) < len(self.columns):
             apart = ", ".join(f"'{name}'" for name in self.columns if name not in self.single)
-            self.notes.append(f"classes compare item sets as a whole; combinations of columns leave {apart} out.")
+            self.notes.append(f"classes compare item sets as a whole; combinations of columns ignore {apart}.")
 
     def _attacked(self, most: int) -> Ints:
         """Return the records of those who are attacked: one of each person, if it is known whom records are about."""
@@ -228,7 +228,7 @@ class _Study:
         return records
 
     def before(self) -> Side:
-        """Return the figures of the table as it is."""
+        """Return the figures of the original table."""
         table, sizes = self.table, self.classes.sizes
         journalist = None
         if self.population is not None:
@@ -236,8 +236,8 @@ class _Study:
             journalist = from_table(self.columns, others, table.rows, self.population.rows)
             if journalist.uncovered:
                 self.notes.append(
-                    f"the population lacks people for {journalist.uncovered} records; so many are counted as there are "
-                    "records."
+                    f"{journalist.uncovered} records match fewer people of the population than records; for these, the "
+                    "number of records counts."
                 )
         return Side(
             records=exposure(self.classes),
@@ -254,8 +254,8 @@ class _Study:
         """Return the figures of the release."""
         if release.drawn:
             self.notes.append(
-                "the release draws values at random: a cell may be wrong, so that classes and linkage say nothing; "
-                "its own promise limits linkage."
+                "the release draws values at random: a cell may be wrong, so classes and linkage have no meaning; its "
+                "own promise limits linkage."
             )
             return Side(None, None, None, None, None, None)
         grouped, shown = self.shown_classes, release.shown
@@ -270,13 +270,13 @@ class _Study:
         fitting = np.where(fitting < 0.5, hidden, fitting)
         if len(self.names) < len(self.table.quasi):
             self.notes.append(
-                "classes of the release have equal cells in the known columns; several may fit one person, which the "
-                "linkage attack allows for, and figures of classes do not."
+                "classes of the release have equal cells in the known columns. Several classes may match one person: "
+                "the linkage attack considers this, the figures of classes do not."
             )
         if release.lost:
             self.notes.append(
-                f"{release.lost} records were left out or masked; the linkage attack counts their people as if they "
-                "were there, if some record fits, and is rather too high."
+                f"{release.lost} records were suppressed or masked. The linkage attack still counts their people if "
+                "some record matches, so its figures are rather too high."
             )
         journalist = None
         if self.population is not None:
@@ -297,15 +297,15 @@ class _Study:
         )
 
     def _note_people(self, release: ReleaseView) -> None:
-        """Say so where the release does not tell who is who from class to class."""
+        """Add a note if the release numbers people separately in each class."""
         subject = self.table.subject
         if subject is None or release.people is None:
             return
         numbers, people = len(np.unique(release.people)), len(np.unique(subject.codes))
         if numbers > people:
             self.notes.append(
-                f"the release numbers people anew in each class, {numbers} in all, and the data has {people}: after, "
-                "figures per data subject count a person once in every class that has records of that person."
+                f"the release numbers people separately in each class: {numbers} numbers for {people} people. So "
+                "figures per data subject after release count a person once per class with records of this person."
             )
 
     def _linked(self, release: ReleaseView, fitting: NDArray[np.float64]) -> Linkage:
@@ -356,13 +356,13 @@ class _Study:
         return single_out(list(self.single), codes, sizes, rows, most=self.most, progress=self.listener)
 
     def _check_fits(self, unmatched: int, release: ReleaseView) -> None:
-        """Raise if more people fit no released record than can have been left out."""
+        """Raise if more people match no released record than can have been suppressed."""
         people = len(self.people)
         expected = people * release.lost / max(self.everybody, 1)
         # all who were left out may be among those attacked; of a sample, as many as chance allows
         allowed = release.lost if people == self.everybody else expected + 6 * expected**0.5
         if unmatched > allowed:
-            what = f"{unmatched} of {people} records that were looked at fit no record in it."
+            what = f"{unmatched} of {people} examined records match no record in it."
             raise DataError(Problem("release", what, "it is not a release of this data."))
 
 

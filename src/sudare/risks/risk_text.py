@@ -1,4 +1,4 @@
-"""A risk report as text: what there is before and after side by side, the worst combinations, attacks and criteria."""
+"""A risk report as text: figures before and after, the worst combinations, attacks and criteria."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _journalist(first: Journalist, parts: Sequence[Journalist | None]) -> list[l
         _row("  mean risk", parts, lambda part: _share(part.mean_risk)),
     ]
     if first.unique is not None:
-        rows.append(_row("  records that fit one person", parts, lambda part: str(part.unique)))
+        rows.append(_row("  records that match one person", parts, lambda part: str(part.unique)))
     if first.presence is not None:
         rows.append(_row("  delta-presence", parts, lambda part: _bounds(part.presence)))
     return rows
@@ -99,7 +99,7 @@ def _uniqueness(parts: Sequence[Uniqueness | None]) -> list[list[str]]:
 
 
 def _released(parts: Sequence[Unique | None], heads: list[str]) -> list[str]:
-    """Return what is unique by all columns that are released, and by each insensitive one that singles somebody out."""
+    """Return the lines on unique records: by all released columns, and by insensitive columns that single out."""
     there = [part for part in parts if part is not None]
     if not there:
         return []

@@ -16,9 +16,9 @@ from sudare.releases.opened import Released
 from sudare.releases.pairing import check_rows, check_values, comparable, in_text, open_under
 from sudare.risks import (
     MOST,
+    ReleasedCodes,
     ReleaseView,
     Risk,
-    Shown,
     Votes,
     assess,
     check_installed,
@@ -26,7 +26,7 @@ from sudare.risks import (
     from_sets,
     from_values,
     group_rows,
-    read_shown,
+    read_released_codes,
 )
 from sudare.risks.population_risk import row_codes
 from sudare.risks.released_columns import Coded, Unique, coded, unique_by
@@ -86,8 +86,8 @@ def _opened(release: Any, policy: Policy, known: Sequence[str]) -> Released:
     opened = open_under(release, policy)
     hidden = [name for name in known if name in opened.sealed]
     if hidden:
-        what = f"'{hidden[0]}' is hidden in the release, so that nobody finds a record by it."
-        raise ParameterError(Problem("columns", what, "leave it out."))
+        what = f"'{hidden[0]}' is hidden in the release, so nobody can find a record by it."
+        raise ParameterError(Problem("columns", what, "remove it."))
     return opened
 
 
@@ -125,7 +125,7 @@ def _unique_before(table: Table, policy: Policy) -> Unique | None:
 
 
 def _unique_after(opened: Released, policy: Policy, view: ReleaseView) -> Unique | None:
-    """Return what is unique in the release; columns that were drawn are left out, since a cell may be wrong."""
+    """Return the unique records of the release, without drawn columns, whose cells may be wrong."""
     names = [name for name in policy.named("insensitive") if name in opened.columns]
     if not names:
         return None
@@ -145,15 +145,15 @@ def _unique_after(opened: Released, policy: Policy, view: ReleaseView) -> Unique
 def _checked(
     policy: Policy, population: Any, fraction: Any, columns: Any, target: Any, most: Any, seed: Any
 ) -> list[str]:
-    """Return what the intruder knows, or raise everything that is wrong with what was asked for."""
+    """Return the known columns, or raise all problems of the request."""
     known = policy.quasi if columns is None else list(dict.fromkeys(columns))
     problems = _wrong_columns(policy, known) + _wrong_fraction(fraction, population) + _wrong_target(policy, target)
     if target is not None and target in known:
-        problems.append(Problem("target", f"'{target}' is known to the intruder already.", "name another column."))
+        problems.append(Problem("target", f"'{target}' is already known to the intruder.", "name another column."))
     if not _is_whole(most) or not 1 <= most <= MOST:
-        problems.append(Problem("most_columns", f"is a whole number from 1 to {MOST}; got {most!r}."))
+        problems.append(Problem("most_columns", f"must be a whole number from 1 to {MOST}; got {most!r}."))
     if not _is_whole(seed) or seed < 0:
-        problems.append(Problem("seed", f"is a whole number from 0; got {seed!r}."))
+        problems.append(Problem("seed", f"must be a whole number from 0; got {seed!r}."))
     if problems:
         raise ParameterError(problems)
     return known
@@ -172,25 +172,25 @@ def _wrong_columns(policy: Policy, known: list[str]) -> list[Problem]:
             continue
         what = f"'{name}' is not a column of the policy."
         if name in policy.columns:
-            what = f"'{name}' has role: {policy.columns[name].role}; nobody finds a released record by it."
+            what = f"'{name}' has role: {policy.columns[name].role}; nobody can find a released record by it."
         hint = did_you_mean(str(name), able) or f"it has {', '.join(able)}."
         problems.append(Problem("columns", what, hint))
     if problems or len(known) > 1:
         return problems
     knows, got = ("one column", repr(known[0])) if known else ("no column", "none")
     hint = "name two or more." if len(able) > 1 else "give more columns of the policy the role quasi."
-    return [Problem("columns", f"an intruder who knows {knows} combines nothing; got {got}.", hint)]
+    return [Problem("columns", f"an intruder who knows {knows} cannot combine columns; got {got}.", hint)]
 
 
 def _wrong_fraction(fraction: Any, population: Any) -> list[Problem]:
     """Return what is wrong with the fraction of the population that the data is said to be."""
     problems = []
     if population is not None and fraction is not None:
-        problems.append(Problem("fraction", "cannot be given together with a population table, which tells it."))
+        problems.append(Problem("fraction", "must not be given together with a population table."))
     if fraction is not None and (
         isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction <= 1
     ):
-        problems.append(Problem("fraction", f"is a number above 0, up to 1; got {fraction!r}."))
+        problems.append(Problem("fraction", f"must be a number above 0, up to 1; got {fraction!r}."))
     return problems
 
 
@@ -209,7 +209,7 @@ def _column(table: Table, name: str) -> Column | None:
 
 
 def _single(schema: pa.Schema, name: str) -> bool:
-    """Say whether a column holds single values that can be guessed."""
+    """Return whether a column holds single values that can be guessed."""
     kind = schema.field(name).type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return not (pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
@@ -234,7 +234,7 @@ def _with_population(own: pa.Table, policy: Policy, population: Data, known: Seq
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
             what = f"column '{field.name}' holds {there.schema.field(field.name).type} in the population, and "
             raise DataError(
-                Problem("population", f"{what}{field.type} in the data.", "bring both to one type.")
+                Problem("population", f"{what}{field.type} in the data.", "convert both to one type.")
             ) from None
     return pa.concat_tables([own, pa.table(cells, schema=own.schema)])
 
@@ -247,7 +247,7 @@ def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, 
     also = [name for name in table.quasi if name not in policy.quasi]
     wanted = [*table.quasi, *(name for name in targets if name in opened.columns)]
     released = opened.read([*wanted, *([subject] if subject else [])])
-    shown = read_shown(
+    shown = read_released_codes(
         table, released, generalized=generalized, untouched=also, drawn=drawn, text=text,
         missing=[token for token in policy.source.missing if token],
         separators={name: spec.separator for name, spec in policy.columns.items()},
@@ -279,8 +279,8 @@ def _votes(opened: Released, released: pa.Table, policy: Policy, name: str, colu
     return votes
 
 
-def _people(shown: Shown, pseudonyms: pa.ChunkedArray, policy: Policy) -> Any:
-    """Return who the rows are about; numbers that mean something within a class only are told apart by class."""
+def _people(shown: ReleasedCodes, pseudonyms: pa.ChunkedArray, policy: Policy) -> Any:
+    """Return the person of each row; numbers that are valid only within a class differ between classes."""
     numbers = encode_column("subject", pseudonyms, kind="categorical")
     if policy.release.subjects == "linked":
         return numbers.codes

@@ -1,4 +1,4 @@
-"""Which combinations of few columns single people out: minimal sample uniques, and SUDA scores.
+"""Singling out by combinations of few columns: minimal sample uniques, and SUDA scores.
 
 A record is *unique* on some columns if no other has the same values there. Such a combination is a **minimal sample
 unique** (MSU) of the record if it is not unique on any part of it: then each of these columns is needed. Records with
@@ -9,8 +9,8 @@ many and small MSUs are easily recognised by somebody who happens to know a few 
 MSUs. The papers multiply once more, by A - M, which is the same for all. A column's contribution is the share of all
 scores that comes from MSUs with this column.
 
-All combinations are tried, the small ones first. A record that a part of a combination singles out is left out there:
-it has nobody like it, so that nobody else's uniqueness depends on it. That is exact.
+All combinations are tried, the small ones first. A record that a part of a combination singles out is not considered
+there: no record is equal to it, so the uniqueness of others does not depend on it. This is exact.
 
 Reference: Elliot, Manning, Ford: A computational algorithm for handling the special uniques problem. International
 Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5), 493-509 (2002). Manning, Haglin, Keane: A recursive
@@ -37,9 +37,9 @@ from sudare.risks.class_risk import SPAN, Classes, group_rows
 
 Floats = NDArray[np.float64]
 MOST = 8
-"""Combinations of more columns are not looked at."""
+"""The most columns of a combination."""
 LISTED = 20
-"""So many combinations are told."""
+"""The number of listed combinations."""
 CELLS = 16
 """As many possible keys per record are counted in a table with a place for each; beyond, they are looked up."""
 LARGEST = 1 << 25

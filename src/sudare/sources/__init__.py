@@ -1,1 +1,1 @@
-"""What the user gives: a table, read and encoded as the policy says."""
+"""Sources: the user's table, read and encoded as the policy says."""

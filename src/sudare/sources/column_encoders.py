@@ -70,7 +70,7 @@ def finished_column(
 
 
 def as_in_tree(column: Column | ItemSets, spec: ColumnSpec, folder: Path) -> pa.Array:
-    """Return the values of a column as its tree writes them, where their spellings are merged; else as they are."""
+    """Return the values of a column in the spelling of its tree, if spellings are merged; otherwise unchanged."""
     if not isinstance(column, Column) or column.keys is None or spec.hierarchy is None:
         return column.values
     if spec.hierarchy.file is None and spec.hierarchy.tree is None:
@@ -84,21 +84,21 @@ def as_in_tree(column: Column | ItemSets, spec: ColumnSpec, folder: Path) -> pa.
         parents.setdefault(fold(leaf, numbers=column.by_worth), set()).add(parent)
     apart = sum(len(each) > 1 for each in parents.values())
     if apart:
-        what = f"has {apart} values in two places, in two spellings."
+        what = f"has {apart} values twice, in two spellings."
         raise HierarchyError(Problem(f"columns.{column.name}.hierarchy", what, TWICE))
     words = folded_words(column.keys.to_pylist(), tree.leaves.to_pylist(), numbers=column.by_worth)
     return pa.array(words, pa.large_string())
 
 
 def _kind(spec: ColumnSpec) -> Any:
-    """Return the kind to encode as: a subject is a name tag whatever it looks like, prefixes are of text."""
+    """Return the kind to encode as: a subject is always categorical, and a column with prefixes is text."""
     if spec.role == "subject" or (spec.hierarchy is not None and spec.hierarchy.prefix is not None):
         return "categorical"
     return spec.kind
 
 
 def _measured_by_tree(name: str, policy: Policy) -> bool:
-    """Say whether a sensitive column needs its tree; without, its values stay in their own order."""
+    """Return whether a sensitive column needs its tree; without, its values stay in their own order."""
     return any(
         isinstance(spec, TClosenessSpec) and spec.column == name and spec.distance == "hierarchical"
         for spec in policy.require

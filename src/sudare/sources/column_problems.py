@@ -17,7 +17,7 @@ def lists_that_are_no_sets(names: Iterable[str], policy: Policy, schema: pa.Sche
     """Return the problems of columns that hold lists, and are said to hold single values."""
     kinds = {name: policy.columns[name].kind for name in names}
     return {
-        name: [Problem(f"column '{name}'", f"holds lists, which are not {kind}.", "say kind: items.")]
+        name: [Problem(f"column '{name}'", f"holds lists, which are not {kind}.", "set kind: items.")]
         for name, kind in kinds.items()
         if kind in ("numeric", "categorical") and pa.types.is_nested(schema.field(name).type)
     }
@@ -34,7 +34,7 @@ def misplaced_sets(sets: Iterable[str], policy: Policy, *, perturbed: bool = Fal
 
 
 def can_be_carried(kind: pa.DataType) -> bool:
-    """Say whether all formats of a release can hold a type, inside others too."""
+    """Return whether all formats of a release can hold a type, inside others too."""
     if pa.types.is_union(kind) or pa.types.is_run_end_encoded(kind) or pa.types.is_interval(kind):
         return False
     if pa.types.is_decimal(kind):
@@ -58,26 +58,26 @@ def absent_values(policy: Policy, sensitive: Mapping[str, Column]) -> list[Probl
                 problems.append(Problem(f"require.{number}.values", what, TWICE))
             if absent:
                 what = f"names {absent} values that column '{spec.column}' does not have."
-                problems.append(Problem(f"require.{number}.values", what, "write them as they are in the data."))
+                problems.append(Problem(f"require.{number}.values", what, "write them as in the data."))
     return problems
 
 
 def unclear_orders(policy: Policy, sensitive: Mapping[str, Column]) -> list[Problem]:
-    """Find ordered columns whose order a reader of the release could not tell from the release alone."""
+    """Find ordered columns whose order does not follow from the release alone."""
     problems = []
     for number, spec in enumerate(policy.require):
         if not isinstance(spec, TClosenessSpec) or spec.distance != "ordered" or spec.column not in sensitive:
             continue
         column, given = sensitive[spec.column], policy.columns[spec.column]
         if pa.types.is_duration(column.values.type):
-            what = f"column '{spec.column}' holds durations, whose text has another order."
-            problems.append(Problem(f"require.{number}", what, "give them as numbers."))
+            what = f"column '{spec.column}' holds durations, whose text sorts differently."
+            problems.append(Problem(f"require.{number}", what, "convert them to numbers."))
         elif (
             column.kind == "categorical"
             and (given.kind, given.order) == (None, None)
             and policy.suppression.limit > 0
             and looks_numeric(column.values)
         ):
-            what = f"some values of '{spec.column}' look like numbers or dates, so that its order is unclear."
-            problems.append(Problem(f"require.{number}", what, "say kind: categorical, or give its order."))
+            what = f"some values of '{spec.column}' look like numbers or dates, so its order is unclear."
+            problems.append(Problem(f"require.{number}", what, "set kind: categorical, or give its order."))
     return problems

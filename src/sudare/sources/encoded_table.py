@@ -41,11 +41,11 @@ def encode(
     target: str | None = None,
     also: Collection[str] = (),
 ) -> Table:
-    """Encode a table as the policy describes it; what is wrong with any of its columns is said at once.
+    """Encode a table as the policy describes it; the problems of all columns are reported at once.
 
     Values that a hierarchy lacks are wrong, too, unless there is an ``unknown`` to note them in: they are then missing.
     ``target`` is the class to predict, if it is not what the policy's method names. ``also`` are columns that are to be
-    encoded although no requirement reads them: sensitive ones, and ones that leave as they came.
+    encoded although no requirement reads them: sensitive ones, and unchanged ones.
     """
     target = target or target_of(policy)
     source = engines.open_table(source) if isinstance(source, pa.Table) else source
@@ -79,9 +79,9 @@ def encode(
 
 
 class _Columns:
-    """The columns of a table on their way to codes, and what is wrong with each of them.
+    """The columns of a table while they are encoded, and their problems.
 
-    Every column is encoded on its own, so that one message can name all that are wrong.
+    Every column is encoded separately, so that one message can list all problems.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class _Columns:
     def problems_of_types(self) -> list[Problem]:
         """Return what is wrong with columns that are released unchanged."""
         return [
-            Problem(f"column '{name}'", f"holds {kind_name(kind)}, which a release cannot show.", "leave it out.")
+            Problem(f"column '{name}'", f"holds {kind_name(kind)}, which a release cannot show.", "remove it.")
             for name, kind in self.types.items()
             if not can_be_carried(kind)
         ]

@@ -31,7 +31,7 @@ def read(
     database: engines.Database | None = None,
     described: bool = True,
 ) -> tuple[engines.Source, Callable[[pa.Table], Any]]:
-    """Return the columns that the policy names (or ``only`` some), and how to give a table back in the kind that came.
+    """Return the columns that the policy names (or ``only`` some), and how to convert a table to the kind of the input.
 
     A text file is read as a whole unless it is large or to be a ``stream``, which is slower. A table of a database is
     read in the transaction of ``database``, or else in one of its own, which ends with the last batch. ``described``
@@ -64,9 +64,9 @@ def read(
 
 
 def held(data: Data, policy: Policy) -> Data:
-    """Return a table as several may read it one after the other: text that fits into memory is read only once.
+    """Return a table that can be read several times: text that fits into memory is read only once.
 
-    A table of a database, and files from which columns are read quickly, come back as they are.
+    A table of a database, and files with quick access to columns, are returned unchanged.
     """
     path = isinstance(data, str | Path) and engines.find_place(data) is None
     if not path or not engines.file_format(Path(data)).text:
@@ -81,7 +81,9 @@ def check_source(data: Data, policy: Policy, *, spark: bool = False) -> None:
     if named and engines.file_format(Path(data)).text:
         return
     problems = [
-        Problem(f"source.{key}", "has no effect: it is about text files, and the table is none.", "leave it out.")
+        Problem(
+            f"source.{key}", "has no effect: it is for text files, and the source is not a text file.", "remove it."
+        )
         for key, value in (("delimiter", policy.source.delimiter), ("encoding", policy.source.encoding))
         if value not in (None, "utf-8")
     ]

@@ -12,12 +12,12 @@ from sudare.policy import ColumnSpec, Policy
 
 
 def looked_at(policy: Policy, also: Collection[str] = ()) -> list[str]:
-    """Return the columns that a method or a requirement looks at, in the policy's order."""
+    """Return the columns that a method or a requirement uses, in the policy's order."""
     return encoded_columns(policy, target_of(policy), also)
 
 
 def encoded_columns(policy: Policy, target: str | None, also: Collection[str]) -> list[str]:
-    """Return the columns that a method or a requirement looks at; all others leave as they came, or stay."""
+    """Return the columns that a method or a requirement uses; all others are released unchanged, or not at all."""
     needed = required_columns(policy) | set(also)
     return [
         name
@@ -41,12 +41,12 @@ def target_of(policy: Policy) -> str | None:
 
 
 def holds_sets(spec: ColumnSpec, kind: pa.DataType) -> bool:
-    """Say whether a column is one of item sets: the policy says so, or it holds lists."""
+    """Return whether a column is one of item sets: the policy says so, or it holds lists."""
     return spec.kind == "items" or bool(pa.types.is_nested(kind))
 
 
 def needs(source: engines.Source, policy: Policy, also: Collection[str] = ()) -> Demand:
-    """Return what encoding a table and working on it takes up, as far as that can be told before."""
+    """Return the estimated memory for encoding a table and working on it."""
     names = encoded_columns(policy, target_of(policy), also)
     sets = [name for name in names if holds_sets(policy.columns[name], source.schema.field(name).type)]
     return Demand(
@@ -59,7 +59,7 @@ def needs(source: engines.Source, policy: Policy, also: Collection[str] = ()) ->
 
 
 def _width(kind: pa.DataType) -> int:
-    """Return the bytes of a cell; text, and whatever else has no fixed length, is taken to have some twenty."""
+    """Return the bytes of a cell; text and other types without a fixed length count as twenty."""
     try:
         return int(kind.bit_width + 7) // 8
     except ValueError:

@@ -1,4 +1,4 @@
-"""The table model: encoded columns, item sets, taxonomies, atoms, and what a method decides about them."""
+"""The table model: encoded columns, item sets, taxonomies, atoms and recodings."""
 
 from sudare.table.atoms import find_atoms
 from sudare.table.column import Column, ItemSets, kind_name, smallest

@@ -1,4 +1,4 @@
-"""Atoms: records that agree on everything a method looks at, kept once with a count."""
+"""Atoms: records that agree in all columns that a method uses, kept once with a count."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sudare.table.storage import MEMORY, Storage
 LARGEST_TABLE = 1 << 28
 """The most combinations of values that are counted in a table with a cell for each."""
 CELLS = 16
-"""As many combinations per record: the table then takes 64 bytes for each."""
+"""The most combinations per record: the table then takes 64 bytes per record."""
 FEW = MANY_ROWS
-"""So many records are always grouped: it is quick, whether or not some of them agree."""
+"""Up to this many records are always grouped: it is fast in any case."""
 WORTHWHILE = 0.6
 """Atoms are worth finding if there are fewer of them than this share of the records."""
 
@@ -46,11 +46,10 @@ def find_atoms(
 ) -> Atoms | None:
     """Group records by all the given columns, whose numbers of codes are ``sizes``.
 
-    Where there are not many more combinations of codes than records they are counted in a table of them, else keys are
-    looked up. None where a sample of a large table shows that most records stand alone; the sample is taken by what
-    records hold and not by where they are, so that their order makes no difference.
-
-    ``runs`` are the lengths of runs of equal records, where those stand together already.
+    If there are not many more combinations of codes than records, they are counted in a table; otherwise keys are
+    looked up. None if a sample of a large table shows that most records are unique; the sample depends on the content
+    of records and not on their places, so their order makes no difference. ``runs`` are the lengths of runs of equal
+    records, if these are already together.
     """
     sizes = [max(size, 1) for size in sizes]
     if runs is not None and len(runs) <= WORTHWHILE * rows:
@@ -103,7 +102,7 @@ def _gathered(
     rows: int,
     numbered: Callable[[NDArray[np.uint64]], tuple[NDArray[np.uint64], NDArray[np.uint32]]] | None = None,
 ) -> Atoms:
-    """Look up keys of 64 bits in a table; where they do not hold all columns they are renumbered on the way."""
+    """Look up keys of 64 bits in a table; keys that do not hold all columns are renumbered."""
     numbered = numbered or _numbered
     key = np.zeros(rows, dtype=np.uint64)
     span = 1

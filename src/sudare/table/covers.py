@@ -1,4 +1,4 @@
-"""What the records of a class show: for each column, the smallest cell that covers them, or what a cut makes of it."""
+"""Covers: for each class and column, the smallest cell that covers its records, or the cell of a cut."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class SetCover:
     Without a taxonomy a node is an item that all records of the class hold. With one it is a node of the taxonomy:
     where records differ in an item, the lowest node over it that all of them hold. ``share`` is the mean, over the
     records of a class, of the share of the items that it hides (the NCP of the cell), ``disclosed`` the number of its
-    items that it shows as they are, over all its records.
+    items that it shows unchanged, over all its records.
     """
 
     column: ItemSets
@@ -216,8 +216,8 @@ class SetCover:
 class OwnItems:
     """An item-set column where each record shows its own items, as a cut has them.
 
-    ``share`` is the mean, over the records that are neither left out nor masked, of the share of their items that is
-    lost; ``disclosed`` the number of items that are shown as they are.
+    ``share`` is the mean, over the records that are neither suppressed nor masked, of the share of their items that is
+    lost; ``disclosed`` the number of items that are shown unchanged.
     """
 
     column: ItemSets
@@ -251,7 +251,7 @@ class Generalized:
 
     @cached_property
     def order(self) -> Ints:
-        """The rows class by class, as they came within each, those of class ``g`` from ``start[g]``; made when used."""
+        """The rows class by class, otherwise in source order, those of class ``g`` from ``start[g]``; made on use."""
         return _by_class(self.partition, self.start, self.storage)
 
     @property
@@ -343,7 +343,7 @@ def _ends(low: NDArray[np.integer[Any]], high: NDArray[np.integer[Any]]) -> tupl
 
 
 def _categories(column: Column, partition: Partition, order: Callable[[], Ints], start: Ints) -> Cover:
-    """Cover classes by all their different codes: bits of a word where there are few codes, else row by row."""
+    """Cover classes by all their different codes: bits of a word if there are few codes, otherwise row by row."""
     from sudare.kernels.class_rows import distinct_codes, list_bits, spread_bits
 
     if column.size > WORD:
@@ -397,12 +397,12 @@ def _smallest(column: Column, numbers: Ints, partition: Partition) -> Ints:
         spread_extremes(of_code[column.codes[part]], partition.classes[part], low, high)
     if np.any((low != high)[: partition.count - partition.masked] & (low > 0)[: partition.count - partition.masked]):
         # what some of them show would not be true of them
-        raise AssertionError(f"the records of a class differ in what they are to show in '{column.name}'")
+        raise AssertionError(f"the records of a class must show different cells in '{column.name}'")
     return low.astype(np.int64)
 
 
 def _held(column: Column, partition: Partition) -> NDArray[np.bool_]:
-    """Return which codes occur in records that are neither left out nor masked."""
+    """Return which codes occur in records that are neither suppressed nor masked."""
     held = np.zeros(column.size, dtype=np.bool_)
     last = partition.count - partition.masked
     for part in chunks(len(partition.classes)):
@@ -495,12 +495,10 @@ def _in_common(column: ItemSets, partition: Partition, order: Callable[[], Ints]
 def merge_alike(partition: Partition, shown: Generalized) -> Partition:
     """Return the classes that a reader sees: where a method made two that show the same, they become one.
 
-    ``shown`` is what the partition shows. Both sides of a split along a hierarchy may still show the node they came
-    from; nearly always there is nothing to merge, and the partition itself comes back.
-
-    Where another class shows nothing either, the masked records join it and are no longer masked: nobody can tell which
-    of its rows they are. They do not where records show items of their own, which masked ones must not. A masked class
-    stays the last one.
+    ``shown`` are the cells of the partition. Both sides of a split along a hierarchy may still show the same node;
+    nearly always there is nothing to merge, and the partition itself is returned. If another class shows nothing
+    either, the masked records join it and are no longer masked: nobody can distinguish them from its other rows. They
+    do not where records show items of their own, which masked ones must not. A masked class stays the last one.
     """
     cells = [cover.cell for cover in shown.covers.values()]
     if not cells or partition.count < 2:
@@ -518,7 +516,7 @@ def merge_alike(partition: Partition, shown: Generalized) -> Partition:
 
 
 def published_classes(table: Table, partition: Partition) -> Generalized:
-    """Return what a decision shows: its classes covered, and those that look alike as one."""
+    """Return the cells of a decision: its classes covered, and classes with equal cells merged."""
     shown = generalize(table, partition)
     merged = merge_alike(partition, shown)
     return shown if merged is partition else generalize(table, merged)

@@ -50,8 +50,8 @@ class ColumnEncoder:
     """Encodes a single-valued column. Without a kind, what looks like numbers or dates is numeric.
 
     ``missing`` lists texts that stand for a missing cell; ``order`` ranks the categories of an ordered column. Values
-    that are ``tags`` only tell cells apart: they are neither parsed nor sorted, which takes long where there are
-    many. With ``merge`` spellings of one text are one value (see :mod:`sudare.table.value_spellings`), numbers in text
+    that are ``tags`` only distinguish cells: they are neither parsed nor sorted, which is slow for many values. With
+    ``merge`` spellings of one text are one value (see :mod:`sudare.table.value_spellings`), numbers in text
     ``by_worth``. ``storage`` keeps the codes, and ``expected`` is the number of cells, if it is known.
     """
 

@@ -1,4 +1,4 @@
-"""Raw codes: cells become numbers for their distinct values, chunk by chunk, before anything is made of the values.
+"""Raw codes: a number for each distinct cell, chunk by chunk, before values are parsed.
 
 Code 0 is a null, code ``i + 1`` the distinct value ``i`` as it came. Whole numbers, dates and times in a range that is
 not too wide need no dictionary on the way: their distance from the smallest one is their code until the end. All
@@ -55,7 +55,7 @@ class _Integers:
         self.nulls = self.found = False
 
     def takes(self, cells: pa.Array) -> bool:
-        """Say whether the range stays narrow enough with these cells."""
+        """Return whether the range stays narrow enough with these cells."""
         ends = _ends(cells)
         if ends is None:
             return True
@@ -129,10 +129,10 @@ class _Integers:
 
 
 class _Dictionary:
-    """Anything else: each chunk has a dictionary, and the dictionaries are merged.
+    """All other columns: each chunk has a dictionary, and the dictionaries are merged.
 
-    Merging costs as much as the whole dictionary has values, so large ones wait until they are worth it. Until then
-    their cells have codes of their own chunk.
+    Merging takes time for all values of the dictionary, so large ones are merged rarely. Until then their cells have
+    codes of their own chunk.
     """
 
     def __init__(self, owner: Cells) -> None:

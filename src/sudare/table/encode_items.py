@@ -32,8 +32,8 @@ WORKERS = 2
 class ItemsEncoder:
     """Encodes an item-set column. Items that are repeated, blank or null within a record count once or not.
 
-    A null set becomes an item of its own, or an empty set if ``nulls`` is false: where a release is text, nobody can
-    tell the two apart. ``missing`` lists texts that stand for a null set. ``expected`` is the number of records and
+    A null set becomes an item of its own, or an empty set if ``nulls`` is false: in a text release the two look the
+    same. ``missing`` lists texts that stand for a null set. ``expected`` is the number of records and
     ``expected_items`` that of all their items, if they are known.
     """
 
@@ -84,7 +84,7 @@ class ItemsEncoder:
         if too_long:
             held = "record holds" if too_long == 1 else "records hold"
             what = f"{too_long} {held} more than {MOST_ITEMS:,} different items."
-            raise DataError(Problem(f"column '{self.name}'", what, "leave such records out, or cut the items short."))
+            raise DataError(Problem(f"column '{self.name}'", what, "remove such records, or shorten their lists."))
         items = raw.codes[:size]
         kind = np.min_scalar_type(max(len(values) + int(raw.nulls) - 1, 0))
         if items.dtype != kind:

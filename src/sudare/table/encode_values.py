@@ -1,4 +1,4 @@
-"""What the distinct values of a column are: text, numbers, dates or times, and where they stand on their axis.
+"""Kinds of the distinct values of a column (text, numbers, dates or times), and their positions on an axis.
 
 Text that is said to be numeric is parsed as integers, decimals, dates or times, whichever all of its values are.
 Not-a-number counts as missing, infinity is an error. Messages name columns, counts and record numbers, never cells.
@@ -75,8 +75,8 @@ def plain_values(name: str, raw: Raw, missing: Sequence[str]) -> pa.Array:
 def numbers(name: str, values: pa.Array, raw: Raw | None = None, *, strict: bool) -> pa.Array:
     """Return numbers, dates or times as such; text is parsed. ``raw`` are the cells, if there are more than values.
 
-    Strictly, text that is none of them is an error. Otherwise it is returned as it is, and so are numbers with
-    leading zeros, which are rather codes.
+    Strictly, text that is none of them is an error. Otherwise it is returned unchanged, and so are numbers with leading
+    zeros, which are rather codes.
     """
     if pa.types.is_large_string(values.type):
         cells = raw or Raw(values, np.arange(1, len(values) + 1, dtype=np.uint32), False)
@@ -85,9 +85,9 @@ def numbers(name: str, values: pa.Array, raw: Raw | None = None, *, strict: bool
 
 
 def plain_numbers(name: str, cells: pa.Array) -> pa.Array:
-    """Return a column of text as numbers or dates if they say exactly the same, else as it is.
+    """Return a column of text as numbers or dates if this loses nothing, otherwise unchanged.
 
-    A plus sign, leading zeros, more digits than a fraction holds, or words such as nan speak against it.
+    A plus sign, leading zeros, more digits than a float holds, or words such as nan prevent it.
     """
     encoded = cells.dictionary_encode()
     distinct = encoded.dictionary.cast(pa.large_string())
@@ -99,7 +99,7 @@ def plain_numbers(name: str, cells: pa.Array) -> pa.Array:
 
 
 def looks_numeric(values: pa.Array) -> bool:
-    """Say whether some text looks like a number or a date."""
+    """Return whether some text looks like a number or a date."""
     text = values.cast(pa.large_string())
     return _any(text, _DECIMAL) or _any(text, _TIME)
 
@@ -206,13 +206,13 @@ def _parsed(name: str, values: pa.Array, raw: Raw, *, strict: bool) -> pa.Array:
 def _not_numbers(name: str, trimmed: pa.Array, raw: Raw) -> Problem:
     """Return what is wrong with text that was said to be numeric."""
     bad = pc.fill_null(pc.invert(pc.match_substring_regex(trimmed, f"({_DECIMAL})|({_TIME})")), False)
-    hint = "make it kind: categorical, or name the texts for missing in source.missing."
+    hint = "set kind: categorical, or list the texts for missing values in source.missing."
     if not pc.any(bad).as_py():
         return Problem(f"column '{name}'", "mixes numbers and dates, or holds dates that do not exist.", hint)
     where = f"(the first in record {raw.first(bad) + 1})"
     what = f"{raw.count(bad)} of {len(raw.codes)} cells are not numbers or dates {where}."
     if _all(trimmed.filter(bad), _LOCAL):
-        hint = "write numbers with a point, as 1.5, and dates as 2024-03-05."
+        hint = "write numbers like 1.5, and dates like 2024-03-05."
     return Problem(f"column '{name}'", what, hint)
 
 

@@ -1,4 +1,4 @@
-"""Levels of generalization: what every value of a column shows if all of them go the same number of steps up."""
+"""Levels of generalization: the cell of every value of a column at a given height of its hierarchy."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ def height(column: Column) -> int:
 def cut_at(column: Column, level: int) -> NDArray[np.int64]:
     """Return the cell that each code shows at a level, as :class:`~sudare.table.Partition` wants it in ``cuts``.
 
-    Level 0 shows values as they are, the column's :func:`height` everything. Between them stand the nodes of the
-    taxonomy that are so many steps above its deepest leaves; a leaf that ends higher shows itself until it is reached.
+    Level 0 shows unchanged values, the column's :func:`height` shows nothing. Between them are the nodes of the
+    taxonomy that are as many steps above its deepest leaves; a leaf of a shorter branch shows itself up to its own
+    level.
     """
     if not 0 <= level <= height(column):
-        raise ValueError(f"a level of '{column.name}' is from 0 to {height(column)}; got {level}.")
+        raise ValueError(f"a level of '{column.name}' must be from 0 to {height(column)}; got {level}.")
     if column.taxonomy is not None:
         return column.taxonomy.path[:, column.taxonomy.depth - level].astype(np.int64)
     return np.full(column.size, -1, dtype=np.int64) if level else np.arange(column.size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Ends of ranges that give nobody away: a value that few hold is not shown, but a round number beyond it.
+"""Safe ends of ranges: a rare value is replaced by a round number beyond it.
 
 The ends of a range are values of the table. The smallest income of a class is somebody's income, and the largest of all
 incomes belongs to a person whom everybody knows. So an end is shown unchanged only if ``least`` records (or people)
@@ -34,7 +34,7 @@ Whole = NDArray[Any]
 """Whole numbers: of 64 bits, or Python's own where these do not suffice."""
 
 _DIGITS = 8
-"""The decimal places of a column's width that fractions are rounded to before anything else."""
+"""The decimal places, of a column's width, to which fractions are rounded first."""
 _PRECISE = 14
 """The decimal places that a float surely holds, of any number."""
 _EXACT_POWER = 22
@@ -61,7 +61,7 @@ class Ends:
 
 
 def safe_ends(values: pa.Array, positions: NDArray[np.float64], held: Ints, alone: Ints, least: int) -> Ends | None:
-    """Return the ends that a column shows; None if all its values may be shown as they are.
+    """Return the ends that a column shows; None if all its values may be shown unchanged.
 
     ``values`` are ascending. ``held`` is how many records or people hold each value. ``alone`` is the same where each
     person counts once for the whole column, so that it may be added up; of records it is equal to ``held``.
@@ -77,7 +77,7 @@ def safe_ends(values: pa.Array, positions: NDArray[np.float64], held: Ints, alon
 
 
 class _Step(NamedTuple):
-    """A way to round: down, and up; a round number stays."""
+    """A step of rounding: down, and up; a round number stays."""
 
     down: Callable[[Whole], Whole]
     up: Callable[[Whole], Whole]
@@ -87,9 +87,9 @@ class _Step(NamedTuple):
 class _Axis:
     """The values of a column as whole numbers of a unit, and how to round them.
 
-    ``below`` and ``above`` are equal but for fractions that lie between two whole numbers. ``steps`` are ways to round,
-    from fine to coarse. ``arrow`` turns whole numbers back into values, and ``scale`` is a unit on the column's axis.
-    What is within ``least`` and ``most`` is not rounded beyond them.
+    ``below`` and ``above`` are equal but for fractions that lie between two whole numbers. ``steps`` are steps of
+    rounding, from fine to coarse. ``arrow`` turns whole numbers back into values, and ``scale`` is a unit on the
+    column's axis. What is within ``least`` and ``most`` is not rounded beyond them.
     """
 
     below: Whole
@@ -172,7 +172,7 @@ def _around(given: NDArray[np.float64], exponent: int, shown: Callable[[int], fl
 
 
 def _fitting(whole: Any) -> Whole:
-    """Return whole numbers in 64 bits if these leave room for rounding, else as Python's own."""
+    """Return whole numbers in 64 bits if these leave room for rounding, otherwise as Python's own."""
     if isinstance(whole, np.ndarray):
         small = not len(whole) or max(abs(int(whole[0])), abs(int(whole[-1]))) < _SAFE
         return whole.astype(np.int64) if small else np.array(whole.tolist(), dtype=object)

@@ -1,4 +1,4 @@
-"""Values that few hold: what a release shows in their place.
+"""Rare values, and what a release shows in their place.
 
 A range never ends in a value that fewer than ``least`` records hold (see :mod:`sudare.table.range_ends`). A set never
 lists such a category: all of them together are one category, ``other``. Where the values of a column are public,
@@ -77,7 +77,7 @@ def by_people(table: Table) -> Ints:
 class Holders:
     """Finds who holds each value of some columns, in a part of a table: pairs of codes and people.
 
-    More than ``least`` people of one value need not be told apart, so that the answer stays small.
+    At most ``least`` people of one value are kept, so that the answer stays small.
     """
 
     columns: tuple[str, ...]
@@ -96,7 +96,7 @@ class Holders:
     def merge(
         self, one: dict[str, NDArray[np.uint64]], other: dict[str, NDArray[np.uint64]]
     ) -> dict[str, NDArray[np.uint64]]:
-        """Return what two parts tell together."""
+        """Return the merged findings of two parts."""
         return {name: self._few(np.union1d(one[name], other[name])) for name in self.columns}
 
     def _few(self, pairs: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -149,7 +149,7 @@ def only_held(table: Table) -> Table:
 
 
 def hides(column: Column, public: bool) -> bool:
-    """Say whether a column can show rare values: it has no hierarchy, and its categories are not public.
+    """Return whether a column can show rare values: it has no hierarchy, and its categories are not public.
 
     Everybody knows what a truth value can be.
     """

@@ -1,4 +1,4 @@
-"""Cells with raw codes, and what is done with long arrays of codes: block by block."""
+"""Cells with raw codes, and block-wise operations on long arrays of codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sudare.table.storage import MEMORY, Storage
 
 Codes = NDArray[np.unsignedinteger[Any]]
 BLOCK = MANY_ROWS
-"""Long arrays are worked on in blocks of this many cells, so that what is made on the way stays small."""
+"""Long arrays are processed in blocks of this many cells, so that temporary arrays stay small."""
 
 _FEW = FEW_ROWS  # codes that are quicker counted than marked
 
@@ -69,7 +69,7 @@ def translated(codes: Codes, lookup: NDArray[Any], storage: Storage = MEMORY) ->
 
 
 def seen_codes(codes: Codes, size: int, *, until_all: bool = False) -> NDArray[np.bool_]:
-    """Say which codes occur; with ``until_all`` looking ends once all but code 0 were seen."""
+    """Return which codes occur; with ``until_all`` the search ends once all codes except 0 were found."""
     seen = np.zeros(size, np.bool_)
     for block in blocks(len(codes)):
         if size <= _FEW:

@@ -1,4 +1,4 @@
-"""What a method decides. It is data: rendering, auditing and writing it are other rooms' work."""
+"""Recodings: the decisions of methods, as data. Other rooms render, write and audit them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ SUPPRESSED = -1
 class Partition:
     """Each record belongs to a class, and shows what covers all records of its class (local recoding).
 
-    ``classes`` holds a number from 0 for each record, or SUPPRESSED for one that is left out of the release.
-
-    ``cuts`` names columns that are recoded alike all over the table (global recoding), by what each code shows:
+    ``classes`` holds a number from 0 for each record, or SUPPRESSED for a suppressed one. ``cuts`` names columns that
+    are recoded in the same way in the whole table (global recoding), by what each code shows:
 
     - A single-valued column with a taxonomy: the node that is shown, however few of the leaves below it a class holds.
     - One without: any number. Codes with the same number show the same cell, the smallest that covers all of them, as
@@ -43,12 +42,12 @@ class Partition:
 
     @property
     def suppressed(self) -> int:
-        """The number of records that are left out."""
+        """The number of suppressed records."""
         return int(np.count_nonzero(self.classes == SUPPRESSED))
 
     @property
     def shows_something(self) -> NDArray[np.bool_]:
-        """Which records are neither left out nor masked."""
+        """Which records are neither suppressed nor masked."""
         return np.asarray((self.classes >= 0) & (self.classes < self.count - self.masked))
 
     @property
@@ -75,18 +74,18 @@ class Draw(Protocol):
     def cells(self, rows: NDArray[np.int64]) -> NDArray[np.unsignedinteger[Any]]:
         """Draw the released codes of some records: one each, or a line of ``width`` ascending ones.
 
-        Every record is asked for once.
+        Every record is drawn once.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Perturbation:
-    """Some columns are drawn anew, record by record, and all others leave as they came.
+    """Some columns are drawn at random, record by record, and all others are unchanged.
 
-    ``draws`` are these columns. They draw when they are asked, so that no more than a block is held at a time.
-    ``facts`` is what an analyst and the audit have to know about the mechanism, by column: the values that can be
-    drawn, and with which probabilities; and nothing about what was drawn.
+    ``draws`` are these columns. They draw on demand, so that only one block is held at a time. ``facts`` is what an
+    analyst and the audit must know about the mechanism, by column: the values that can be drawn, and with which
+    probabilities; and nothing about what was drawn.
     """
 
     draws: Mapping[str, Draw]
@@ -95,9 +94,9 @@ class Perturbation:
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """Sensitive values stand in a table of their own, which says for each group how often each value occurs in it.
+    """Sensitive values are in a second table, which has for each group the number of each value.
 
-    All other columns leave as they came, with the number of the group, from 0, that ``groups`` gives each record.
+    All other columns are unchanged, with the group number of each record, from 0, in ``groups``.
     """
 
     groups: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Where large arrays live: in memory up to a limit, and beyond it in files that have no name.
+"""Storage of large arrays: in memory up to a limit, and beyond it in nameless files.
 
 The files are removed from their folder as soon as they are open, so that nothing is left of them however the process
 ends. What is in them is read and written as any other array is; the operating system keeps in memory what fits.
@@ -26,7 +26,7 @@ SMALL = MIB
 
 
 class Storage:
-    """Hands out arrays: in memory while those in use stay below ``limit`` bytes, else in files in ``folder``.
+    """Provides arrays: in memory while those in use stay below ``limit`` bytes, otherwise in files in ``folder``.
 
     Without a limit everything is in memory. ``held`` is the number of bytes in memory, ``spilled`` in files.
     """
@@ -115,7 +115,7 @@ class Growing:
             self._move(len(self._array), wide)
 
     def array(self) -> NDArray[Any]:
-        """Return what there is so far."""
+        """Return the content so far."""
         return self._array[: self.size]
 
     def _move(self, room: int, kind: DTypeLike) -> None:

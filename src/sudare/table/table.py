@@ -17,12 +17,11 @@ from sudare.table.storage import MEMORY, Storage
 class Table:
     """A table about people, encoded, with the roles its columns play.
 
-    ``quasi`` and ``sensitive`` keep the order of the policy. ``subject`` says who a record is about.
-    ``carried`` are the columns that leave as they came (sensitive and insensitive ones), untouched. ``storage`` is
-    where arrays of the table's size are to live. ``target`` is the class that the release is to help predict, for
-    methods that ask for one; it is one of the carried columns. ``context`` are carried columns, too, whose codes a
-    method looks at although they leave as they came. ``runs`` are the lengths of runs of records that agree on all
-    columns, where those are known to stand together.
+    ``quasi`` and ``sensitive`` keep the order of the policy. ``subject`` is the person of each record. ``carried`` are
+    the unchanged columns (sensitive and insensitive ones). ``storage`` holds arrays of the table's size. ``target`` is
+    the class that the release is to help predict, for methods that ask for one; it is one of the carried columns.
+    ``context`` are carried columns, too, whose codes a method uses although they are unchanged. ``runs`` are the
+    lengths of runs of records that agree on all columns, where those are known to stand together.
     """
 
     rows: int
@@ -36,7 +35,7 @@ class Table:
     runs: NDArray[np.int64] | None = None
 
     def taken(self, rows: NDArray[np.int64]) -> Table:
-        """Return some of the records, as far as methods look at them, with the same codes."""
+        """Return some of the records, with the columns that methods use and the same codes."""
 
         def take(column: Column) -> Column:
             return replace(column, codes=column.codes[rows])

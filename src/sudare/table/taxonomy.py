@@ -40,7 +40,7 @@ class Taxonomy:
 
     @property
     def size(self) -> int:
-        """The number of leaves of the hierarchy as it was given."""
+        """The number of leaves of the original hierarchy."""
         return int(self.leaves[0])
 
     @property

@@ -1,4 +1,4 @@
-"""Columns that leave as they came: kept in memory, or in a file that has no name where memory is limited."""
+"""Unchanged columns: kept in memory, or in a nameless file if memory is limited."""
 
 from __future__ import annotations
 

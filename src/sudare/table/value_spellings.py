@@ -1,7 +1,7 @@
-"""Spellings: texts that differ in writing alone are one value of a sensitive column.
+"""Spellings: texts that differ only in spelling are one value of a sensitive column.
 
-``HIV``, ``HIV `` and ``hiv`` are one diagnosis. Who counted them as three would find a class diverse in which everybody
-has the same. So sensitive texts are compared *folded*:
+``HIV``, ``HIV `` and ``hiv`` are one diagnosis. If they counted as three, a class in which everybody has the same value
+would seem diverse. So sensitive texts are compared *folded*:
 
 - in Unicode's compatibility form (NFKC), and without regard to case;
 - without blanks at their ends, and with one blank for any run of them, whatever kind of blank it is;
@@ -10,8 +10,8 @@ has the same. So sensitive texts are compared *folded*:
 - with one kind of hyphen for all dashes, and one kind of quotation mark for straight and curly ones;
 - numbers by what they are worth: ``1``, ``1.0``, ``+1``, ``1e0`` and ``01``.
 
-What folds to nothing is missing. Merging too much is the safe direction: a class then needs more values, not fewer.
-What is folded is only counted so. Nobody writes it down.
+A text that folds to nothing is missing. Merging too much is the safe direction: a class then needs more values, not
+fewer. Folded texts are only used for counting, and are never written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-TWICE = "name it once, or say exact: true to compare values as they are written."
+TWICE = "name it once, or set exact: true to compare values exactly."
 """What to do about words of a policy that are one value."""
 
 _NUMBER = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(?:e([+-]?[0-9]{1,9}))?")
@@ -38,7 +38,7 @@ _UNSEEN = frozenset(  # which have another category than Cf, and are ignored whe
 _QUOTES = dict.fromkeys(map(ord, "‘’‚‛ʼʹ′`"), "'") | dict.fromkeys(map(ord, "“”„‟"), '"')
 
 
-class _Seen(dict[int, Any]):
+class _Folding(dict[int, Any]):
     """What becomes of each character, found out when it is first met."""
 
     def __missing__(self, code: int) -> Any:
@@ -54,14 +54,14 @@ class _Seen(dict[int, Any]):
         return shown
 
 
-_SEEN = _Seen()
+_FOLDING = _Folding()
 
 
 def fold(text: str, *, numbers: bool = True) -> str:
     """Return what a text is compared by; without ``numbers`` these are texts like others."""
     if text.isascii():
         if "`" in text or not text.isprintable():
-            text = text.translate(_SEEN)
+            text = text.translate(_FOLDING)
         text = " ".join(text.lower().split())
     else:
         text = _folded(text)
@@ -72,7 +72,7 @@ def _folded(text: str) -> str:
     """Fold until nothing changes: what is left out may have kept characters apart that belong together."""
     while True:
         # without case only when decomposed, and again when nothing stands between marks and their order
-        plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).translate(_SEEN)).casefold()
+        plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).translate(_FOLDING)).casefold()
         plain = " ".join(unicodedata.normalize("NFKC", plain).split())
         if plain == text:
             return text
@@ -80,7 +80,7 @@ def _folded(text: str) -> str:
 
 
 def _worth(text: str) -> str:
-    """Return a number in the one way of writing that it has, and any other text as it is."""
+    """Return a number in its canonical form, and any other text unchanged."""
     found = _NUMBER.fullmatch(text)
     if found is None:
         return text
@@ -139,6 +139,6 @@ def most_frequent(values: pa.Array, codes: NDArray[Any], counts: NDArray[np.int6
 
 
 def folded_words(words: Sequence[str], leaves: Sequence[str], *, numbers: bool = True) -> list[str]:
-    """Return folded texts as the leaves of a tree write them; what no leaf is stays as it is."""
+    """Return folded texts in the spelling of the leaves of a tree; other texts stay unchanged."""
     spelled = {fold(leaf, numbers=numbers): leaf for leaf in reversed(leaves)}
     return [spelled.get(word, word) for word in words]

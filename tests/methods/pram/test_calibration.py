@@ -266,8 +266,8 @@ def test_everything_wrong_is_told_at_once():
         ({"k": 1}, "k"),
         ({"k": 2.0}, "k"),
         ({"k": True}, "k"),
-        ({}, "nothing is asked for"),
-        ({"limits": [(0, [0.5, 0.5], None, None)]}, "nothing is asked for"),
+        ({}, "no requirement is given"),
+        ({"limits": [(0, [0.5, 0.5], None, None)]}, "no requirement is given"),
         ({"limits": [(True, [0.5, 0.5], 0.9, None)]}, "limits[0].attribute"),
         ({"limits": [(-1, [0.5, 0.5], 0.9, None)]}, "limits[0].attribute"),
         ({"limits": [(0, [0.5, 0.5], 0, None)]}, "limits[0].alpha"),
@@ -284,7 +284,7 @@ def test_one_thing_wrong(asked, where):
 
 
 def test_nothing_to_perturb_and_nobody():
-    assert told(10, [], k=2) == ["sizes: no attribute is perturbed. Allowed: at least one."]
+    assert told(10, [], k=2) == ["sizes: no attribute is perturbed. Name at least one."]
     assert told(0, [2], k=2)[0].startswith("n: got 0")
     assert told(1, [2], k=2)[0].startswith("k: got 2, which 1 records")
 

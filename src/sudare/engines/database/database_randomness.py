@@ -1,7 +1,7 @@
-"""Chance for the rows of a database: random words go down to it, or a key that it makes them from.
+"""Randomness for the rows of a database: random words are sent to it, or a key from which it derives them.
 
-What a database draws itself comes from a statistical generator, whose state can be recovered from enough of its output:
-then anyone could tell in which order rows stood before they were shuffled.
+A database draws random numbers from a statistical generator. Its state can be recovered from enough output, and then
+anyone could find the original order of shuffled rows.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def with_chance(session: Session, query: str, name: str, rows: int) -> str:
-    """Return a query for the rows of another, ``rows`` of them, with chance in one more column.
+    """Return a query for the rows of another, ``rows`` of them, with an additional random column.
 
-    If rows are sorted by it, all orders are equally likely, and nobody can tell which it was.
+    If rows are sorted by it, all orders are equally likely, and nobody can reconstruct the original one.
     """
     table = quoted(f"sudare_chance_{secrets.token_hex(4)}")
     if session.dialect.name == "duckdb":

@@ -1,4 +1,4 @@
-"""What databases say differently: a dialect is a handful of snippets, and all other SQL is common to them.
+"""Dialects of SQL: the few snippets that differ between databases.
 
 Statements are put together in :mod:`sudare.engines.database.sql_tables` from a small subset of SQL that all of them
 share. Names of columns and tables come from users and are only ever used quoted, by :func:`quoted`; values never
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 
 def quoted(name: str) -> str:
-    """Return a name as an identifier of SQL, whatever is in it."""
+    """Return any name as an identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -22,13 +22,12 @@ def quoted(name: str) -> str:
 class Dialect:
     """The snippets of one database.
 
-    ``read`` turns a column into what Arrow can hold without loss, told the field of its type. ``same`` compares two
-    columns so that missing equals missing, in a way that can be hashed; it is told a constant of the column's type.
-    ``times`` makes as many rows of nothing as a column says. ``settings`` are run first in a transaction. ``learn``
-    lets the planner look at a table that was loaded.
-    ``relations`` lists whatever has a name there, by schema; ``path`` the schemas that names without one are looked for
-    in, first the one where new tables are made. ``described`` tells the columns of a table with their types, in words
-    that a cast takes.
+    ``read`` converts a column to a type that Arrow can hold without loss, by its field. ``same`` compares two columns
+    so that missing equals missing, in a form that can be hashed, by a constant of the column's type. ``times`` makes as
+    many rows of nothing as a column says. ``settings`` are run first in a transaction. ``learn`` updates the statistics
+    of a loaded table. ``relations`` lists all named objects, by schema; ``path`` the schemas that names without one are
+    looked for in, first the one where new tables are made. ``described`` tells the columns of a table with their types,
+    in words that a cast takes.
     """
 
     name: str

@@ -26,13 +26,13 @@ class DuckSession:
         path = Path(place.address)
         self.shown, self._path, self._made = place.shown, path, False
         if "\\" in str(path):
-            what = "has a backslash in its path, which DuckDB takes for the end of a folder's name."
+            what = "has a backslash in its path, which DuckDB reads as the end of a folder name."
             raise DataError(Problem(str(path), what, "rename it."))
         if not path.exists():
             if not create:
                 raise DataError(Problem(str(path), "there is no such file."))
             if not path.parent.is_dir():
-                raise TargetError(Problem(str(path), "its folder does not exist.", "make it first."))
+                raise TargetError(Problem(str(path), "its folder does not exist.", "create it first."))
             self._made = True
         try:
             self._connection: Any = _connected(path)
@@ -72,7 +72,7 @@ class DuckSession:
                 self._connection.unregister(given)
 
     def commit(self) -> None:
-        """Let others see what was done."""
+        """Commit the transaction."""
         self.run("COMMIT")
         self._made = False
 
@@ -107,13 +107,13 @@ class DuckSession:
         import duckdb
 
         if "read-only mode" in said:
-            return TargetError(Problem(self.shown, "the database is read-only.", "is it in use elsewhere?"))
+            return TargetError(Problem(self.shown, "the database is read-only.", "does another program use it?"))
         if isinstance(error, duckdb.CatalogException):
             if said.startswith("Catalog Error: Schema with name"):
                 return DataError(Problem(self.shown, "there is no such schema."))
             if "does not exist" in said:
                 return DataError(Problem(self.shown, "there is no such table."))
-        return DataError(Problem(self.shown, f"the database refused it ({type(error).__name__})."))
+        return DataError(Problem(self.shown, f"the database refused the request ({type(error).__name__})."))
 
 
 def _connected(path: Path) -> Any:
@@ -134,9 +134,9 @@ def _cannot_open(path: Path, error: Exception) -> DataError:
     if path.is_dir():
         return DataError(Problem(str(path), "is a folder.", "name a file."))
     if "lock" in said:
-        return DataError(Problem(str(path), "is in use by another process.", "close it there first."))
+        return DataError(Problem(str(path), "is in use by another process.", "close it first."))
     if "permission" in said or "read-only file system" in said:
-        return DataError(Problem(str(path), "may not be opened by you."))
+        return DataError(Problem(str(path), "you have no permission to open it."))
     if "different configuration" in said:
-        return DataError(Problem(str(path), "is open in this process, with other settings.", "close it there first."))
+        return DataError(Problem(str(path), "is open in this process, with other settings.", "close it first."))
     return DataError(Problem(str(path), "is not a DuckDB database that can be opened."))

@@ -20,22 +20,34 @@ from sudare.engines.database.dialects import POSTGRES
 _STATES = {
     "42P01": (DataError, "there is no such table.", ""),
     "3F000": (DataError, "there is no such schema.", ""),
-    "42501": (TargetError, "you have no right to do this there.", "ask for SELECT on the table, CREATE on the schema."),
-    "42P07": (TargetError, "another table of that name was made meanwhile.", "run it again."),
+    "42501": (
+        TargetError,
+        "you have no permission to do this.",
+        "you need SELECT on the table and CREATE on the schema.",
+    ),
+    "42P07": (TargetError, "another table of that name was created at the same time.", "run it again."),
     "25006": (TargetError, "the database is read-only.", ""),
     "53100": (TargetError, "the server's disk is full.", ""),
     "53200": (DataError, "the server is out of memory.", ""),
     "57014": (DataError, "the server cancelled the work.", ""),
     "40001": (DataError, "the table was changed by others at the same time.", "run it again."),
-    "23505": (TargetError, "another table of that name was made meanwhile.", "run it again."),
-    "2BP01": (TargetError, "views or others depend on the older release.", "drop them first, or choose another name."),
-    "42809": (TargetError, "is not a table, but something else of that name.", "choose another name for the release."),
-    "22021": (TargetError, "a text has a character that PostgreSQL cannot hold.", ""),
-    "22P05": (TargetError, "a text has a character that the database cannot hold.", "make one with UTF8."),
-    "54011": (TargetError, "there are more columns than a table may have there.", "release fewer."),
-    "42804": (DataError, "a column has a type that cannot be used so.", ""),
+    "23505": (TargetError, "another table of that name was created at the same time.", "run it again."),
+    "2BP01": (
+        TargetError,
+        "views or other objects depend on the older release.",
+        "drop them first, or choose another name.",
+    ),
+    "42809": (TargetError, "is the name of something that is not a table.", "choose another name for the release."),
+    "22021": (TargetError, "a text has a character that PostgreSQL cannot store.", ""),
+    "22P05": (
+        TargetError,
+        "a text has a character that the database cannot store.",
+        "use a database with the encoding UTF8.",
+    ),
+    "54011": (TargetError, "there are more columns than a PostgreSQL table may have.", "release fewer."),
+    "42804": (DataError, "a column has a type that does not allow this.", ""),
 }
-"""What a few of the states mean that PostgreSQL reports (its manual, appendix A)."""
+"""The meaning of some states that PostgreSQL reports (its manual, appendix A)."""
 _LOST = ("08", "57P")
 _LOST_WORDS = ("server closed the connection", "no connection to the server", "terminating connection")
 
@@ -92,8 +104,8 @@ class PostgresSession:
         """Return data in types that the driver takes for what they are, or raise."""
         kinds = [_held(kind) for kind in data.schema.types]
         if None in kinds:
-            what = "a column has a type that PostgreSQL has nothing like, such as lists of lists."
-            raise TargetError(Problem(self.shown, what, "leave it out, or write to a Parquet file."))
+            what = "a column has a type that PostgreSQL does not have, such as lists of lists."
+            raise TargetError(Problem(self.shown, what, "remove it, or write to a Parquet file."))
         if kinds == data.schema.types:
             return data
         schema = pa.schema([pa.field(name, kind) for name, kind in zip(data.schema.names, kinds, strict=True)])
@@ -102,7 +114,7 @@ class PostgresSession:
         return pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in data))
 
     def commit(self) -> None:
-        """Let others see what was done."""
+        """Commit the transaction."""
         with self._speaking():
             self._connection.commit()
 
@@ -138,14 +150,14 @@ class PostgresSession:
             kind, what, hint = _STATES[state]
             return kind(Problem(self.shown, what, hint))
         if isinstance(error, NotSupportedError | pa.ArrowNotImplementedError):
-            what = "a column has a type that cannot go to PostgreSQL, or come from there."
-            return DataError(Problem(self.shown, what, "leave it out, or cast it to another type first."))
+            what = "a column has a type that cannot be sent to PostgreSQL, or read from it."
+            return DataError(Problem(self.shown, what, "remove it, or cast it to another type first."))
         told = f" (SQLSTATE {state})" if state else ""
-        return DataError(Problem(self.shown, f"the database refused it{told}."))
+        return DataError(Problem(self.shown, f"the database refused the request{told}."))
 
 
 def _held(kind: pa.DataType) -> pa.DataType | None:
-    """Return the type as which cells go to PostgreSQL; large numbers without a sign would come to have one there."""
+    """Return the type in which cells are sent to PostgreSQL, which has no unsigned numbers."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         inner = None if pa.types.is_nested(kind.value_type) else _held(kind.value_type)
         return kind if inner == kind.value_type else inner and pa.list_(inner)
@@ -166,9 +178,9 @@ def _plain(name: str) -> str:
 
 
 def _cannot_connect(address: str, message: str) -> Problem:
-    """Say why there is no connection; the driver's own words may quote parts of the address."""
+    """Return why there is no connection; the text of the driver may quote parts of the address."""
     if "password" in message:
-        what = "the server wants a password, or not this user with this one."
+        what = "the server needs a password, or refuses this user with this password."
         return Problem(address, what, "set PGPASSWORD, or write it to ~/.pgpass.")
     if "does not exist" in message and "database" in message:
         return Problem(address, "there is no such database.")
@@ -177,8 +189,10 @@ def _cannot_connect(address: str, message: str) -> Problem:
     if "translate host name" in message or "Name or service not known" in message:
         return Problem(address, "there is no such host.")
     if "refused" in message or "No such file" in message or "timeout" in message:
-        return Problem(address, "nothing answers there.", "is the server running, and does it listen there?")
+        return Problem(address, "no server answers at this address.", "is the server running at this address?")
     if "pg_hba" in message or "SSL" in message:
-        return Problem(address, "the server does not let you in this way.", "ask its administrator (pg_hba.conf, SSL).")
-    hint = "it looks like postgresql://user@host:5432/database#schema.table."
+        return Problem(
+            address, "the server does not allow this connection.", "ask its administrator (pg_hba.conf, SSL)."
+        )
+    hint = "an address looks like postgresql://user@host:5432/database#schema.table."
     return Problem(address, "cannot be connected to.", hint)

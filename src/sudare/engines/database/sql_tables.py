@@ -1,4 +1,4 @@
-"""Tables of a database: the verbs of an engine, in SQL that is common to databases but for a dialect's snippets.
+"""Tables of a database: the operations of an engine, in common SQL plus the snippets of a dialect.
 
 Everything happens in one transaction, which sees one state of the database and whose work nobody sees before it is
 committed. So a table that others change meanwhile is read as it was, and however a run ends, no half table is left:
@@ -39,7 +39,7 @@ from sudare.engines.database.dialects import Dialect, quoted
 from sudare.engines.plain_types import plain_batch, plain_schema
 
 CERTIFICATE = "_sudare"
-"""What the name of a release is followed by to be that of the table with its certificate."""
+"""The suffix of a release's name for the table with its certificate."""
 COLUMN = "certificate"
 """The one column of such a table; a certificate has a key of that name, too."""
 Ints = NDArray[np.int64]
@@ -65,7 +65,7 @@ class Session(Protocol):
         """Make a table of Arrow data."""
 
     def commit(self) -> None:
-        """Let others see what was done."""
+        """Commit the transaction."""
 
     def close(self) -> None:
         """Undo what was not committed."""
@@ -81,14 +81,14 @@ class Tally:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What is to become of the records of a table, by what they hold.
+    """The decision about the records of a table, by their cells.
 
     ``keys`` are lines of cells of some columns, and ``classes`` says to which class the records with these cells go.
-    Records whose cells are in no line are left out. Where records with the same cells go to different classes, lines
+    Records whose cells are in no line are suppressed. Where records with the same cells go to different classes, lines
     are repeated, and ``first`` and ``last`` say which of them go where, counted from 1 in random order. ``shown`` has a
-    line for each class: what its records show, in columns that are made anew. ``also`` has cells that each line of
-    ``keys`` shows of its own, in place of the source's. All other columns of ``names`` are carried along. ``sizes`` is
-    how many records each class has.
+    line for each class: what its records show, in generalized columns. ``also`` has cells that each line of ``keys``
+    shows of its own, in place of the source's. All other columns of ``names`` are carried along. ``sizes`` is how many
+    records each class has.
     """
 
     names: Sequence[str]
@@ -151,7 +151,7 @@ class Database:
         return Tally(cells, counts)
 
     def types(self, place: Place) -> list[pa.DataType]:
-        """Return the types of a table's columns, as they are read."""
+        """Return the types of a table's columns after reading."""
         return self._types(place, self.columns(place).names)
 
     def _types(self, place: Place, names: Sequence[str]) -> list[pa.DataType]:
@@ -181,7 +181,7 @@ class Database:
         return read_certificate(self._text(paper), paper.shown)
 
     def _text(self, paper: Place) -> str:
-        """Return the text of the certificate in a table, which is empty if that is a table of something else."""
+        """Return the text of the certificate in a table; empty if the table is something else."""
         if self.columns(paper).names != [COLUMN]:
             return ""
         try:
@@ -191,7 +191,7 @@ class Database:
         return text if isinstance(text, str) else ""
 
     def exists(self, place: Place) -> bool:
-        """Say whether there is a table, or anything else, of a name; without a schema, where tables are made."""
+        """Return whether there is a table, or anything else, of a name; without a schema, where tables are made."""
         return self._pair(self._made(place)) in self._relations()
 
     def _relations(self) -> set[tuple[str | None, str]]:
@@ -227,27 +227,29 @@ class Database:
         path = self._path()
         if not path:
             hint = "name a schema: ...#schema.table."
-            raise TargetError(Problem(place.shown, "there is no schema to make a table in.", hint))
+            raise TargetError(Problem(place.shown, "there is no schema for the table.", hint))
         return replace(place, schema=path[0])
 
     # -- making --------------------------------------------------------------------------------------------------
 
     def check_target(self, place: Place, names: Sequence[str], origin: Place | None = None) -> None:
-        """Raise if no release of these columns can be put there: it may replace an older release, and nothing else.
+        """Raise if a release of these columns cannot be placed: it may only replace an older release.
 
-        ``origin`` is the table that it is made of, if that is in this database.
+        ``origin`` is its source table, if that is in this database.
         """
         longest = self.session.dialect.longest_name
         paper = place.beside(CERTIFICATE)
         problems = [
             Problem(
-                place.shown, f"'{name}' is longer than a name may be there ({longest} bytes).", "use a shorter one."
+                place.shown,
+                f"'{name}' is too long for a name in this database (at most {longest} bytes).",
+                "use a shorter one.",
             )
             for name in (*([place.schema] if place.schema else []), paper.table, *names)
             if longest is not None and len(name.encode()) > longest
         ]
         if self.session.dialect.folds_case and len({name.lower() for name in names}) < len(names):
-            what = "names of columns that differ in upper and lower case alone are the same there."
+            what = "column names that differ only in upper and lower case are equal in this database."
             problems.append(Problem(place.shown, what, "rename some of them."))
         if not problems:
             problems = self._taken(self._made(place), origin)
@@ -267,9 +269,9 @@ class Database:
             return [Problem(place.shown, "would replace the source itself.", hint)]
         certified = self.exists(paper)
         if certified and parse_certificate(self._text(paper)) is None:
-            return [Problem(paper.shown, "is there already, and is no certificate of a release.", hint)]
+            return [Problem(paper.shown, "exists already, and is not the certificate of a release.", hint)]
         if self.exists(place) and not certified:
-            return [Problem(place.shown, "is there already, and is no release.", hint)]
+            return [Problem(place.shown, "exists already, and is not a release.", hint)]
         return []
 
     def apply(self, origin: Place, target: Place, decision: Decision) -> Place:

@@ -1,4 +1,4 @@
-"""Records of a table that are alone: counted where the table is, and nothing but counts comes up.
+"""Unique records of a table, counted in the database; only counts leave it.
 
 For each of some sets of columns there are groups of records that agree in them. A group counts if it has one record;
 told a column ``of``, if all of its records have one value there (missing is a value); told columns ``within``, if that
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sudare.engines.database.sql_tables import Database
 
 AT_ONCE = 30
-"""So many columns are counted by in one pass over a table."""
+"""The most columns that are counted in one pass over a table."""
 Single = tuple[int, int]
 """How many groups there are, and how many records are in those that count."""
 Names = tuple[str, ...]
@@ -109,7 +109,7 @@ def _together(database: Database, place: Place, names: Names, of: str | None, wi
 
 
 def rare_in(database: Database, place: Place, name: str, least: int, of: str | None, within: Sequence[str]) -> int:
-    """Count the values of a column that fewer than ``least`` records hold, or values of ``of``, told ``within``."""
+    """Count the values of a column that fewer than ``least`` records hold, or values ``of``, ``within`` others."""
     wanted = list(dict.fromkeys([name, *([] if of is None else [of, *within])]))
     cells = ", ".join(f"c{number}" for number in range(len(wanted)))
     given = f"SELECT {'' if of is None else 'DISTINCT '}{cells} FROM ({database.selected(place, wanted)}) AS given"

@@ -1,4 +1,4 @@
-"""Sessions of Spark: the one that is there, or a new one that tells nothing of what it works on."""
+"""Sessions of Spark: the existing one, or a new one that reveals nothing about its data."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sudare.core.errors import DataError, MissingExtraError, Problem
 from sudare.engines.spark.spark_errors import speaking
 
 PATIENCE = 10.0
-"""The seconds that a cluster has to answer in, when a session begins."""
+"""The seconds that a cluster has to answer when a session begins."""
 
 
 def find_session(master: str | None) -> Any:
-    """Return the session there is, or one at a master; raise if nothing answers there."""
+    """Return the session there is, or one at a master; raise if nothing answers at this address."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
@@ -49,16 +49,16 @@ def _check_answers(master: str) -> None:
     """Raise if nothing answers where a cluster is said to be: Spark itself would go on trying for minutes."""
     kind, _, places = master.partition("://")
     if master and not master.startswith(("local", "spark://", "sc://", "yarn", "k8s://")):
-        what = "is not where Spark can be."
+        what = "is not an address of Spark."
         raise DataError(
-            Problem("master", what, "say local[4], spark://host:7077, yarn, k8s://..., or sc://host:15002.")
+            Problem("master", what, "use local[4], spark://host:7077, yarn, k8s://..., or sc://host:15002.")
         )
     if kind not in ("spark", "sc"):
         return
-    hint = "is it running? A master is named as in spark://host:7077, Connect as in sc://host:15002."
+    hint = "is it running? A master looks like spark://host:7077, Spark Connect like sc://host:15002."
     for place in places.partition("/")[0].partition(";")[0].split(","):
         host, _, port = place.rpartition(":") if ":" in place else (place, "", "7077" if kind == "spark" else "15002")
         with suppress(OSError, ValueError, OverflowError):
             socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
             return
-    raise DataError(Problem(master.partition(";")[0], "nothing answers there.", hint))
+    raise DataError(Problem(master.partition(";")[0], "nothing answers at this address.", hint))

@@ -46,13 +46,14 @@ from sudare.engines.spark.sessions import PATIENCE, find_session
 from sudare.engines.spark.spark_errors import shielded, speaking
 
 ROWS_AT_A_TIME = FEW_ROWS
-"""The rows that Spark hands to Python at a time: with fewer it takes longer."""
+"""The rows that Spark passes to Python at a time; fewer would be slower."""
 BYTES_AT_A_TIME = 32 << 20
-"""The bytes of parcels that it hands over at a time: it holds them in memory outside of its heap, which is small."""
+"""The bytes of parcels that Spark passes to Python at a time, from its small memory outside the heap.
+"""
 PARCELS_AT_A_TIME = 2
-"""The parcels that it hands over at a time where it knows no limit of bytes (before 4.1)."""
+"""The parcels that Spark passes to Python at a time if it has no limit of bytes (before 4.1)."""
 TIMES = 3
-"""How often a question is asked again that Spark gave up because executors were lost."""
+"""How often a query is repeated that Spark gave up because executors were lost."""
 _MOST_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _PARCEL = "key int, head binary, body binary"
@@ -62,7 +63,7 @@ _OTHER_FILES = (".csv", ".tsv", ".txt", ".tab", ".arrow", ".feather", ".ipc")
 
 
 class Parcel(NamedTuple):
-    """Some rows on their way: those of one ``key`` can be brought together; ``head`` is small, ``body`` is not."""
+    """Some rows in transit: those of one ``key`` can be collected; ``head`` is small, ``body`` is not."""
 
     key: int
     head: bytes
@@ -74,12 +75,12 @@ Parcels = Iterable[Parcel]
 
 
 def is_spark(data: Any) -> bool:
-    """Say whether an object is a DataFrame of Spark, classic or Connect, without loading Spark."""
+    """Return whether an object is a DataFrame of Spark, classic or Connect, without loading Spark."""
     return any(kind.__module__.startswith("pyspark.") and kind.__name__ == "DataFrame" for kind in type(data).__mro__)
 
 
 class Spark:
-    """A session of Spark, and what was asked to be kept in it: :meth:`close` lets go of that."""
+    """A session of Spark, and the data that it keeps: :meth:`close` releases them."""
 
     def __init__(self, session: Any) -> None:
         self.session = session
@@ -87,7 +88,7 @@ class Spark:
 
     @classmethod
     def of(cls, data: Any, master: str | None = None) -> Spark:
-        """Return the engine that a table is in: a DataFrame's own, else the session there is, or a new one."""
+        """Return the engine of a table: a DataFrame's own, otherwise the existing session, or a new one."""
         return cls(data.sparkSession if is_spark(data) else find_session(master))
 
     def __enter__(self) -> Spark:
@@ -97,18 +98,18 @@ class Spark:
         self.close()
 
     def close(self) -> None:
-        """Let go of all that was kept."""
+        """Release all kept data."""
         for frame in self._kept:
             with suppress(Exception):  # a session that is gone keeps nothing
                 frame.unpersist()
         self._kept.clear()
 
     def ask(self, question: Callable[[], Any]) -> Any:
-        """Have Spark answer something, which can be asked again.
+        """Run a query on Spark that can be repeated.
 
-        When an executor is lost after rows went two ways through it, Spark makes them anew, but gives up the job that
-        had seen some of them: it cannot know that they are the same, in another order. They are, and we ask anew,
-        by a plan that is made anew (``question`` makes it): the old one would be given up at once.
+        When an executor is lost after a shuffle, Spark computes its rows again, but gives up the job that had read some
+        of them: it cannot know that they are the same in another order. They are, so the query is repeated with a new
+        plan (by ``question``): Spark would give up the old one at once.
         """
         for _ in range(TIMES):
             try:
@@ -119,10 +120,10 @@ class Spark:
         return self._run(question)
 
     def _run(self, action: Callable[[], Any]) -> Any:
-        """Have Spark do something, in a thread of its own; on the way out before its end, it is ended there.
+        """Run something on Spark in a separate thread; if this is interrupted, the job is cancelled.
 
-        Whoever waits for Spark in the main thread cannot leave by a signal: its library asks it once more on that way,
-        and is answered when all is done.
+        A wait for Spark in the main thread cannot be interrupted by a signal: its library then waits until the job is
+        done.
         """
         from pyspark.util import inheritable_thread_target
 
@@ -162,24 +163,24 @@ class Spark:
     # -- looking -------------------------------------------------------------------------------------------------
 
     def open(self, data: Any) -> Any:
-        """Return a table as a DataFrame: one as it is, Parquet by its path, or a table of Spark by its name."""
+        """Return a table as a DataFrame: a DataFrame itself, Parquet by its path, or a Spark table by its name."""
         if is_spark(data):
             return data
         text = str(data)
         place = (find_remote(text) or find_place(text)) if "://" in text else None
         if isinstance(place, Place):  # its address may have a password in it, and is not to be told
-            what = "Spark reads Parquet and its own tables here, not databases."
-            raise UnsupportedError(Problem(place.shown, what, "leave the engine out: the database does the work."))
+            what = "Spark reads Parquet and its own tables, not databases."
+            raise UnsupportedError(Problem(place.shown, what, "remove --engine: the database does the work."))
         with speaking(text):
             if not is_path(text):
                 return self.session.table(_quoted(text))
             if text.lower().endswith(_OTHER_FILES):
-                what = "Spark reads Parquet and its own tables here."
-                raise UnsupportedError(Problem(text, what, "write it as Parquet, or leave the engine out."))
+                what = "Spark reads Parquet and its own tables."
+                raise UnsupportedError(Problem(text, what, "write it as Parquet, or remove --engine."))
             return self.session.read.parquet(_location(text))
 
     def schema(self, frame: Any, where: str = "the table") -> pa.Schema:
-        """Return the columns of a table, as they come to Python."""
+        """Return the columns of a table, with their types in Python."""
         from pyspark.sql.pandas.types import to_arrow_type
 
         check_names(where, frame.columns)
@@ -214,8 +215,8 @@ class Spark:
     ) -> Any:
         """Make parcels of rows, or of other parcels if ``names`` is None.
 
-        ``function`` is told an iterator: of batches with the columns ``names``, in this order and called by their
-        positions among them; or of parcels. With ``keep`` they are made once, and kept until :meth:`close`.
+        ``function`` gets an iterator: of batches with the columns ``names``, in this order and named by their
+        positions; or of parcels. With ``keep`` they are made once, and kept until :meth:`close`.
         """
         from_rows = names is not None
         with speaking():  # what is planned may be worked out at once
@@ -227,12 +228,12 @@ class Spark:
         return found
 
     def forget(self, frame: Any) -> None:
-        """Let go of parcels that were kept."""
+        """Release kept parcels."""
         with suppress(Exception):
             frame.unpersist()
 
     def heads(self, parcels: Any, *, from_rows: bool = False) -> list[bytes]:
-        """Return the heads of all parcels; ``from_rows`` says that they are made of rows by this."""
+        """Return the heads of all parcels; ``from_rows`` says that this makes them from rows."""
         with self._handing(from_rows), speaking():
             return [bytes(line[0]) for line in self.ask(lambda: parcels.select("head").collect())]
 
@@ -255,7 +256,7 @@ class Spark:
         return found.toDF(*schema.names)
 
     def keep(self, frame: Any) -> Any:
-        """Make the rows of a DataFrame now, and keep them for whoever gets it."""
+        """Compute the rows of a DataFrame now, and keep them for the caller."""
         kept = frame.persist()
         try:
             with self._handing(False), speaking():
@@ -282,12 +283,12 @@ class Spark:
     # -- tables of Spark -----------------------------------------------------------------------------------------
 
     def exists(self, name: str) -> bool:
-        """Say whether there is a table of this name."""
+        """Return whether there is a table of this name."""
         with speaking(name):
             return bool(self.session.catalog.tableExists(_quoted(name)))
 
     def save(self, frame: Any, name: str) -> Any:
-        """Make a table of a DataFrame; return it as it is read back."""
+        """Make a table of a DataFrame; return it as read back."""
         with self._handing(False), speaking(name):
             self._run(lambda: frame.write.saveAsTable(_quoted(name)))
             return self.session.table(_quoted(name))
@@ -317,14 +318,14 @@ class Spark:
             self.session.sql(f"DROP TABLE IF EXISTS {_quoted(name)}")
 
     def positions(self, frame: Any, names: Sequence[str]) -> Any:
-        """Return some columns of a DataFrame, called by where they stand among them.
+        """Return some columns of a DataFrame, named by their positions.
 
-        Spark tells itself which columns of Parquet to read by settings, and these have others put in for ${...}: cells
-        of a column that is called so come as missing, without a word.
+        Spark passes the names of Parquet columns through its settings, which replace ${...}: cells of a column with
+        such a name would silently become missing.
         """
         unsafe = [name for name in names if "${" in name]
         if unsafe:
-            what = "Spark takes ${...} in a name for one of its settings, and reads another column."
+            what = "Spark reads ${...} in a name as one of its settings, and then another column."
             raise DataError([Problem(f"column '{name}'", what, "give it another name.") for name in unsafe])
         there = list(frame.columns)
         numbered = frame.toDF(*(f"c{at}" for at in range(len(there))))
@@ -333,10 +334,10 @@ class Spark:
 
     @contextmanager
     def _handing(self, rows: bool) -> Iterator[None]:
-        """Say how much Spark hands over at a time, while it works for us: of rows, or of parcels.
+        """Set how much Spark passes to Python at a time: of rows, or of parcels.
 
-        What an executor has lost is made anew under what is said by then, so that rows may come in the batches that
-        parcels are to come in. These had better not be tiny; that rows are counted by bytes takes time, so only then.
+        Lost data is computed again under the current setting, so rows may come in batches sized for parcels. These must
+        not be tiny. Counting rows by bytes takes time, so it is only used for parcels.
         """
         conf = self.session.conf
         with speaking():
@@ -403,7 +404,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def is_path(text: str) -> bool:
-    """Say whether a text is a path rather than the name of a table."""
+    """Return whether a text is a path rather than the name of a table."""
     text = _QUOTED.sub("", text)  # what is in quotes is the name of a table
     return "/" in text or text.lower().endswith((".parquet", ".pq", *_OTHER_FILES))
 
@@ -421,7 +422,7 @@ def table_parts(name: str) -> list[str]:
     whole = ".".join(match.group(0) for match in _PART.finditer(name))
     if not name or whole != name or len(found) > 3:
         hint = "name a table as in database.table, or Parquet by a path that ends in .parquet."
-        raise DataError(Problem(name, "is not the name of a table of Spark.", hint))
+        raise DataError(Problem(name, "is not the name of a Spark table.", hint))
     return found
 
 

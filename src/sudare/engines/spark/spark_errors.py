@@ -1,4 +1,4 @@
-"""What goes wrong in Spark, in our own words: its messages, and those of Python on executors, may quote cells."""
+"""Errors of Spark in our own words, because messages of Spark and of Python on executors may quote cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sudare.core.errors import DataError, Problem, SudareError, TargetError
 _MARK = re.compile(r"sudare-says:([A-Za-z0-9+/=]+):")
 
 
-class ToldError(Exception):
+class ReportedError(Exception):
     """What an executor raises: one of our own errors, written down, or the name of any other."""
 
 
@@ -26,20 +26,20 @@ def shielded() -> Iterator[None]:
         yield
     except SudareError as error:
         told = base64.b64encode(pickle.dumps((type(error), error.problems))).decode()
-        raise ToldError(f"sudare-says:{told}:") from None
+        raise ReportedError(f"sudare-says:{told}:") from None
     except GeneratorExit:
         raise
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise ToldError(f"sudare-failed:{type(error).__name__}") from None
-        raise ToldError("sudare-failed:No space left on device") from None
+            raise ReportedError(f"sudare-failed:{type(error).__name__}") from None
+        raise ReportedError("sudare-failed:No space left on device") from None
     except Exception as error:
-        raise ToldError(f"sudare-failed:{type(error).__name__}") from None
+        raise ReportedError(f"sudare-failed:{type(error).__name__}") from None
 
 
 @contextmanager
 def speaking(where: str = "Spark") -> Iterator[None]:
-    """On the driver: turn whatever Spark raises into one of our errors, without a word of its message."""
+    """On the driver: turn any error of Spark into one of our errors, without its message."""
     teller = logging.getLogger("SQLQueryContextLogger")  # it tells errors with the cells that they are about
     told, teller.disabled = teller.disabled, True
     try:
@@ -69,39 +69,37 @@ def _in_our_words(error: Exception, where: str) -> SudareError:
     kinds = {kind.__name__ for kind in type(error).__mro__}
     condition = _condition(error)
     if "JAVA_GATEWAY_EXITED" in text:
-        return DataError(
-            Problem(where, "could not be started.", "it needs Java 17 or later, and settings that it knows.")
-        )
+        return DataError(Problem(where, "could not be started.", "it needs Java 17 or later, and valid settings."))
     if "PATH_NOT_FOUND" in text or "PATH_DOES_NOT_EXIST" in text:
         return DataError(Problem(where, "there is no such file."))
     if "TABLE_OR_VIEW_NOT_FOUND" in text or "SCHEMA_NOT_FOUND" in text:
-        return DataError(Problem(where, "Spark has no such table.", "a path of Parquet ends in .parquet."))
+        return DataError(Problem(where, "Spark has no such table.", "a Parquet path ends in .parquet."))
     if "UNABLE_TO_INFER_SCHEMA" in text or "is not a Parquet file" in text:
-        return DataError(Problem(where, "is not Parquet that Spark can read."))
+        return DataError(Problem(where, "is not a Parquet file that Spark can read."))
     if "No space left on device" in text:
         return TargetError(
             Problem(
                 where,
-                "the disk is full, or a file may not grow that large.",
-                "free some room, or choose another folder.",
+                "the disk is full, or the file is too large.",
+                "free some space, or choose another folder.",
             )
         )
     if "OutOfMemoryError" in text or "MemoryError" in text:
         hint = "give executors more (spark.executor.memory, spark.driver.memory)."
         return DataError(Problem(where, "Spark ran out of memory.", hint))
     if "Permission denied" in text or "AccessControl" in text:
-        return TargetError(Problem(where, "Spark may not read or write there."))
+        return TargetError(Problem(where, "Spark has no permission to read or write this place."))
     if "No module named 'sudare" in text or "ModuleNotFoundError" in text:
-        hint = "install the same version of sudare there as here."
-        return DataError(Problem(where, "executors of Spark do not have sudare.", hint))
+        hint = "install the same version of sudare there."
+        return DataError(Problem(where, "sudare is not installed on the executors of Spark.", hint))
     if "AnalysisException" in kinds or "ParseException" in kinds:
-        return DataError(Problem(where, f"Spark refused it{condition}."))
+        return DataError(Problem(where, f"Spark refused the request{condition}."))
     failed = re.search(r"sudare-failed:(\w+)", text)
     if failed is not None:
         return DataError(Problem(where, f"a task of Spark failed ({failed.group(1)})."))
     lost = "stopped SparkContext" in text or "SparkContext was shut down" in text or isinstance(error, ConnectionError)
     if lost or "Py4JNetworkError" in kinds:
-        return DataError(Problem(where, "Spark is gone: its session was stopped, or the connection was lost."))
+        return DataError(Problem(where, "the session of Spark was stopped, or the connection was lost."))
     return DataError(Problem(where, f"Spark failed ({type(error).__name__}{condition})."))
 
 

@@ -1,4 +1,4 @@
-"""Folders that only Spark reaches, such as ``s3a://bucket/folder`` or ``hdfs://host/folder``: through its own library.
+"""Folders that only Spark can reach, such as ``s3a://bucket/folder`` or ``hdfs://host/folder``.
 
 Each is named by its address as Spark has it. What Spark itself may read and write there is settled by its settings.
 """
@@ -12,7 +12,7 @@ from sudare.engines.spark.spark import Spark
 from sudare.engines.spark.spark_errors import speaking
 
 _MOST = 64 << 20
-"""The bytes that a certificate may have: it is read as one text."""
+"""The most bytes of a certificate, which is read as one text."""
 
 
 class Folders:
@@ -21,8 +21,8 @@ class Folders:
     def __init__(self, spark: Spark, where: str) -> None:
         session = spark.session
         if ".connect." in type(session).__module__:
-            what = "Spark Connect cannot put a release in its place there."
-            raise UnsupportedError(Problem(where, what, "write to a table of Spark, or run where its driver is."))
+            what = "Spark Connect cannot place a release in a folder."
+            raise UnsupportedError(Problem(where, what, "write to a Spark table, or run on the machine of its driver."))
         self.where = where
         self._java = session._jvm
         self._settings = session._jsc.hadoopConfiguration()
@@ -33,7 +33,7 @@ class Folders:
         return path.getFileSystem(self._settings), path
 
     def exists(self, address: str) -> bool:
-        """Say whether there is a file or a folder."""
+        """Return whether there is a file or a folder."""
         with speaking(self.where):
             system, path = self._open(address)
             return bool(system.exists(path))
@@ -45,7 +45,7 @@ class Folders:
             private = self._java.org.apache.hadoop.fs.permission.FsPermission("700")
             done = system.mkdirs(path, private)
         if not done:
-            raise TargetError(Problem(self.where, "no folder can be made there."))
+            raise TargetError(Problem(self.where, "the folder cannot be created."))
 
     def rename(self, address: str, new: str) -> None:
         """Give a file or a folder another name, which nothing has."""

@@ -1,6 +1,4 @@
-"""Records that are alone, counted on Spark as :mod:`sudare.engines.database.unique_records` counts them in a
-database.
-"""
+"""Unique records on Spark, counted as in :mod:`sudare.engines.database.unique_records`."""
 
 from __future__ import annotations
 
@@ -66,7 +64,7 @@ def _together_on(spark: Spark, frame: Any, names: Names, of: str | None, within:
 
 
 def rare_on(spark: Spark, frame: Any, name: str, least: int, of: str | None, within: Sequence[str]) -> int:
-    """Count the values of a column that fewer than ``least`` records hold, or values of ``of``, told ``within``."""
+    """Count the values of a column that fewer than ``least`` records hold, or values ``of``, ``within`` others."""
     from pyspark.sql import functions as made
 
     wanted = list(dict.fromkeys([name, *([] if of is None else [of, *within])]))

@@ -70,8 +70,8 @@ def l_clustering(
 ) -> Partition:
     """Cluster records that are near each other (see the module's description).
 
-    ``weights`` are those of the distance: ``domain`` makes every column count alike, 1 counts years and values as they
-    are. ``loss`` is what clusters are to lose least of, with ``domain``. ``seed`` is for tests of ``reference``.
+    ``weights`` are those of the distance: ``domain`` makes every column count equally, 1 counts differences in their
+    own units. ``loss`` is the loss to minimize, with ``domain``. ``seed`` is for tests of ``reference``.
     """
     listener = progress or silent
     listener("prepare kernels", 0, 0)

@@ -1,4 +1,4 @@
-"""What clustering and polishing look at: distinct records, the losses of joining them, and which are near which."""
+"""Neighbourhoods of distinct records: the losses of joining them, and the nearest ones."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from sudare.table import Column, Table, find_atoms
 Ints = NDArray[np.int64]
 Weighing = Literal["gcp", "arx", "raw"]
 CATEGORIES = 64
-"""The bits of a word. A column of more categories is told by its digits: as several columns that count for one."""
+"""The bits of a word. A column of more categories is encoded by digits: as several columns that count as one."""
 AROUND = 16
-"""How many of the nearest distinct records are looked at, to find clusters that a record may join.
+"""The number of nearest distinct records among which a record may find a cluster to join.
 
 On Adult 48 of them took off another 0.1% of the loss, and three times as long to find.
 """
@@ -86,7 +86,7 @@ def _grown(codes: NDArray[np.uint32], space: Space) -> tuple[neighbour_tree.Tree
 
 
 def _digits(column: Column) -> list[tuple[int, int]]:
-    """Return what a code is divided by, and how many values come out, for each digit that tells categories apart."""
+    """Return the divisor and the number of values of each digit of a category."""
     if column.taxonomy is not None or column.positions is not None or column.size <= CATEGORIES:
         return [(1, max(column.size, 1))]
     found, place = [], 1
@@ -121,7 +121,7 @@ def expanded(columns: list[Column]) -> list[tuple[Column, Column]]:
 
 
 def space_of(columns: list[Column], loss: Weighing) -> Space:
-    """Describe the attributes, with what their cells lose: NCP, the loss of ARX, or the width as it is."""
+    """Describe the attributes, with the loss of their cells: NCP, the loss of ARX, or the plain width."""
     compared, whole = zip(*expanded(columns), strict=True) if columns else ((), ())
     axes = describe_axes(compared)
     sizes = np.array([float(column.different) for column in whole])
@@ -147,7 +147,7 @@ def space_of(columns: list[Column], loss: Weighing) -> Space:
 
 
 def in_order(table: Table, rows: Ints | None = None, then: Ints | None = None) -> Ints:
-    """Return the records (or some of them) sorted by all that is looked at, so that their own order does not matter."""
+    """Return the records (or some of them) sorted by all used columns, so that their own order does not matter."""
     columns = [*table.single.values(), *table.sensitive.values(), *([table.subject] if table.subject else [])]
     rows = np.arange(table.rows) if rows is None else rows
     keys: list[NDArray[Any]] = [column.codes[rows] for column in columns]

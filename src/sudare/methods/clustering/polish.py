@@ -1,4 +1,4 @@
-"""Polishing: records move between neighbouring classes, and classes are parted anew, while that loses less.
+"""Polish: moves records between neighbouring classes, and splits joined classes again, while this reduces the loss.
 
 Steps
     1. A record may leave a class that keeps the requirements without it. It goes to the class nearby whose loss grows
@@ -51,7 +51,7 @@ def polish(
 ) -> Partition:
     """Move records between the classes of a local recoding, as long as that loses less.
 
-    Records that are left out or masked stay so, and classes by item sets as they are. ``field`` and ``near`` are what a
+    Suppressed or masked records stay so, and classes with item sets stay unchanged. ``field`` and ``near`` are what a
     method that has put the records in order may have found already.
     """
     last = partition.count - partition.masked
@@ -173,7 +173,7 @@ def joined(work: Polisher, classes: Ints, count: int) -> tuple[Ints, int]:
 
 
 def _roots(into: NDArray[np.int64]) -> Ints:
-    """Follow who joins whom to the end; where a way ends in a circle, the first of the circle is the end.
+    """Follow who joins whom to the end; if this is a circle, its first member is the end.
 
     With as many steps as there are classes everyone is on a circle, maybe one of a single class, and has been all round
     it. Steps are doubled, so that there are log2 of as many rounds, whatever is given: a loop until nothing changes

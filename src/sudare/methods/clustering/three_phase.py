@@ -1,4 +1,4 @@
-"""Three-phase: groups of equal quasi-identifiers stay as they are, and as few records as possible leave them.
+"""Three-phase: groups of equal quasi-identifiers stay unchanged, and as few records as possible leave them.
 
 A set of records is *l-eligible* if none of its sensitive values, those that are most frequent (its *pillars*) included,
 has more than 1/l of them. That implies distinct and entropy l-diversity.
@@ -80,7 +80,7 @@ def three_phase(
     seed: int | None = None,
     progress: Listener | None = None,
 ) -> Partition:
-    """Leave groups of equal records as they are, and generalize the rest (see the module's description).
+    """Keep groups of equal records unchanged, and generalize the rest (see the module's description).
 
     ``residue`` says whether the rest is split into classes or is one. ``seed`` is there for the common signature:
     nothing is drawn.
@@ -135,7 +135,7 @@ def _not_eligible(table: Table, model: LDiversity) -> list[Problem]:
         f"most frequent one has {top:,} of all {table.rows:,} records. "
         f"{f'The largest l possible is {most:,}.' if most > 1 else 'No l is possible.'}"
     )
-    return [Problem(describe(model), what, "ask for an l that is possible, or use top-down or l-clustering.")]
+    return [Problem(describe(model), what, "require a possible l, or use top-down or l-clustering.")]
 
 
 def _split(
@@ -185,8 +185,8 @@ def _better(table: Table, first: Partition, second: Partition) -> Partition:
 class _Groups:
     """The groups of equal quasi-identifiers, or of some records that have the same labels, and what has left them.
 
-    ``rows`` are the records by group and sensitive value, and then by all else that is looked at. An entry is the
-    records of a group with one value: the first ``moved`` of them have left, and ``left`` are left.
+    ``rows`` are the records by group and sensitive value, and then by all other used columns. An entry is the records
+    of a group with one value: the first ``moved`` of them have left, and ``left`` are left.
     """
 
     def __init__(
@@ -282,7 +282,7 @@ class _Groups:
         return np.add.reduceat(self.left, self.start[:-1])
 
     def _holds(self, chosen: NDArray[np.bool_]) -> bool:
-        """Say whether some records would keep the requirements as a class."""
+        """Return whether some records would keep the requirements as a class."""
         classes = np.full(self.table.rows, -1, dtype=np.int8)
         classes[self.rows[chosen]] = 0
         groups = tallied(self.table, self.requirements, classes, 1, against_all=True)

@@ -1,4 +1,4 @@
-"""Dummies: a sensitive cell becomes a set of l values, the true one among them, and all else stays as it is.
+"""Dummies: a sensitive cell becomes a set of l values with the true one among them; all else is unchanged.
 
 Steps
     1. The domain S of a sensitive column is the values that it has; with ``missing: value`` a missing cell is one more.
@@ -66,20 +66,18 @@ from sudare.core.errors import DataError, Problem
 from sudare.core.progress import Listener, silent
 from sudare.core.randomness import Entropy
 from sudare.methods.class_counts import refuse_item_sets
-from sudare.methods.hiding.hidden_column import asked_of, domain
+from sudare.methods.hiding.hidden_column import domain, hidden_columns
 from sudare.methods.random_columns import SetDraw
 from sudare.models import Requirements
 from sudare.table import Column, Perturbation, Table
 
 REPEATED = (
-    "Some people have several records, whose sets are one draw: equal sets may link them, and intervals of estimates, "
-    "which take records for independent, are too narrow."
+    "Some people have several records, whose sets are one draw. Equal sets may link these records. Intervals of "
+    "estimates are too narrow, because they treat records as independent."
 )
-TOGETHER = (
-    "Each sensitive column is drawn on its own: where one tells about another, the sets of both tell more than each."
-)
+TOGETHER = "Each sensitive column is drawn separately: sets of related columns together reveal more than each alone."
 DIGITS = 3
-"""Significant digits of the frequencies that are told."""
+"""Significant digits of the published frequencies."""
 
 
 def dummies(
@@ -98,7 +96,7 @@ def dummies(
     listener = progress or silent
     listener("prepare kernels", 0, 0)
     refuse_item_sets(table)
-    widths = asked_of(table, requirements, "dummies")
+    widths = hidden_columns(table, requirements, "dummies")
     if missing == "error":
         _refuse_missing([table.sensitive[name] for name in widths])
     listener("decide", 0.0, 1.0)
@@ -126,7 +124,7 @@ def _refuse_missing(columns: list[Column]) -> None:
     for column in columns:
         count = int(np.count_nonzero(column.codes == column.missing_code)) if column.missing else 0
         if count:
-            hint = "leave these records out, or let a missing cell be a value like others (missing: value)."
+            hint = "remove these records, or treat a missing cell as a value (missing: value)."
             problems.append(Problem(f"column '{column.name}'", f"is missing in {count:,} records.", hint))
     if problems:
         raise DataError(problems)

@@ -1,4 +1,4 @@
-"""What methods share that leave quasi-identifiers as they are: which column is to hide behind how many values."""
+"""The hidden column and its l, for all methods that keep quasi-identifiers unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sudare.table import Column, Table
 INSTEAD = "use top-down or l-clustering, which generalize quasi-identifiers."
 
 
-def asked_of(table: Table, requirements: Requirements, method: str, *, balanced: bool = False) -> dict[str, int]:
+def hidden_columns(table: Table, requirements: Requirements, method: str, *, balanced: bool = False) -> dict[str, int]:
     """Return how many values each sensitive column is to hide among, or raise what cannot be promised so.
 
     ``balanced`` says that no value may have more than 1/l of the records, so that less may be possible than there are
@@ -29,12 +29,12 @@ def asked_of(table: Table, requirements: Requirements, method: str, *, balanced:
         if isinstance(model, LDiversity) and model.variant == "distinct":
             asked[model.column] = max(asked.get(model.column, 0), math.ceil(model.l))
             continue
-        what = f"{method} leaves quasi-identifiers as they are, and promises l-diversity (variant: distinct) alone."
+        what = f"{method} keeps quasi-identifiers unchanged, and promises only l-diversity (variant: distinct)."
         problems.append(Problem(describe(model), what, INSTEAD))
     problems += [
         Problem(
             f"columns.{name}",
-            f"is sensitive, and nothing is promised about it; {method} would show it as it is.",
+            f"is sensitive, but no promise is about it; {method} would show it unchanged.",
             "require l-diversity of it, or give it the role identifier.",
         )
         for name in table.sensitive
@@ -44,20 +44,20 @@ def asked_of(table: Table, requirements: Requirements, method: str, *, balanced:
         counts = np.bincount(table.sensitive[name].codes)
         there = int(np.count_nonzero(counts))
         if there < least:
-            what = f"asks for {least} different values, and column '{name}' has {there}."
+            what = f"requires {least} different values, but column '{name}' has {there}."
             possible = table.rows // int(counts.max(initial=1)) if balanced else there
-            problems.append(Problem("l-diversity", what, f"ask for l = {possible} at most." if possible > 1 else ""))
+            problems.append(Problem("l-diversity", what, f"require at most l = {possible}." if possible > 1 else ""))
     if problems:
         raise PolicyUnmetError(problems)
     if not asked:
-        raise UnsupportedError(f"{method} needs a requirement of l-diversity, and there is none.")
+        raise UnsupportedError(f"{method} needs a requirement of l-diversity, but there is none.")
     return asked
 
 
 def domain(column: Column) -> list[Any]:
     """Return the values of a column in the types that JSON has, by their codes; None stands for a missing one.
 
-    What is neither a number nor text is told as the text of what the release shows.
+    A value that is neither a number nor text becomes its released text.
     """
     values, kind = column.values, column.values.type
     if pa.types.is_timestamp(kind) and kind.unit == "s":  # which leave as milliseconds

@@ -46,7 +46,7 @@ from sudare.core.progress import Listener, silent
 from sudare.table import ItemSets, depths
 
 HIDDEN = -1
-"""What an item that is not shown at all is shown as."""
+"""The label of an item that is not shown."""
 
 _GENERALIZE, _HIDE = 0, 1
 
@@ -57,7 +57,7 @@ _TABLE = 5_000
 def cut_items(
     sets: ItemSets, k: int, m: int, *, rows: NDArray[np.int64] | None = None, progress: Listener | None = None
 ) -> NDArray[np.int64]:
-    """Return what each item is shown as, so that no combination of at most m of them is rare (see the module).
+    """Return the label of each item, so that no combination of at most m of them is rare (see the module).
 
     There is one entry for each code: a node of the taxonomy, or the code itself where there is none, or ``HIDDEN``.
     The root is never shown. Only ``rows`` count, or all. The item of null sets is no part of any combination and is
@@ -129,7 +129,7 @@ class _Cut:
         return int(self.kernels.longest_shown(self.sets, self.labels))
 
     def count_up_to(self, size: int) -> None:
-        """Count the rare combinations of at most ``size`` nodes anew."""
+        """Count the rare combinations of at most ``size`` nodes again."""
         self.size = size
         self.buffers.degree[:] = 0
         shown, place = np.unique(self.labels[(self.labels >= 0) & (self.occurs > 0)], return_index=True)

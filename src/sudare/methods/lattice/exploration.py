@@ -1,7 +1,7 @@
-"""A look at the lattice: the best nodes, the minimal ones, and what is around the best.
+"""Exploration of a lattice: the best nodes, the minimal ones, and the neighbours of the best.
 
-A node is minimal if it keeps the requirements and no node with less generalization does (Samarati 2001): what it shows
-cannot be had with any level lower and none higher. The best one need not be among them, if records may be left out.
+A node is minimal if it keeps the requirements and no node with less generalization does (Samarati 2001): no level can
+be lower unless another is higher. If records may be suppressed, the best node need not be minimal.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ MOST_NODES = 1 << 22
 
 @dataclass(frozen=True)
 class Exploration:
-    """What was seen of a lattice.
+    """The result of an exploration.
 
-    ``best`` are its best nodes, from the best on; ``minimal`` all of its minimal ones, None where that was not found
-    out; ``around`` those one step from the best, with whether they keep the requirements. ``facts`` tell of the search.
+    ``best`` are the best nodes, from the best on; ``minimal`` all minimal ones, None if the search did not finish;
+    ``around`` those one step from the best, with whether they keep the requirements. ``facts`` describe the search.
     """
 
     records: int
@@ -113,7 +113,7 @@ class Minimal:
         self.below = [int(np.prod(shape[depth:])) for depth in range(len(shape) + 1)]
 
     def run(self) -> Iterator[int]:
-        """Look at every node; yields how many were seen."""
+        """Judge every node; yields how many are done."""
         waiting: list[tuple[Levels, Grouped]] = [((), self.lattice.root)] if self.complete else []
         seen = 0
         while waiting:
@@ -138,7 +138,7 @@ class Minimal:
             yield seen
 
     def nodes(self) -> tuple[Node, ...] | None:
-        """Return the minimal nodes, from the best on; None if not all nodes were looked at."""
+        """Return the minimal nodes, from the best on; None if not all nodes were judged."""
         if not self.complete:
             return None
         finer = _some_finer(self.keeps)
@@ -157,7 +157,7 @@ class Minimal:
 
 
 def _some_finer(keeps: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Say of each node whether some node with less generalization keeps the requirements."""
+    """Return for each node whether some node with less generalization keeps the requirements."""
     finer = keeps.copy()
     for axis in range(keeps.ndim):
         finer = np.logical_or.accumulate(finer, axis=axis)

@@ -1,4 +1,4 @@
-"""Full-domain generalization: every quasi-identifier at one level everywhere, with the least loss there is.
+"""Full-domain generalization: every quasi-identifier at one level everywhere, with the least possible loss.
 
 Steps
     1. A node of the lattice has a level of its hierarchy for each quasi-identifier (without a hierarchy: as it is, or
@@ -104,7 +104,7 @@ def at_levels(
     *,
     unusable: NDArray[np.bool_] | None = None,
 ) -> Partition:
-    """Recode a table at levels that were decided before; ``unusable`` records are left out in any case."""
+    """Recode a table at given levels; ``unusable`` records are suppressed in any case."""
     usable = np.arange(table.rows) if unusable is None else np.flatnonzero(~unusable)
     budget = requirements.budget(table.rows) - (table.rows - len(usable))
     lattice = Lattice(table if unusable is None else table.taken(usable), requirements, "arx")
@@ -112,14 +112,12 @@ def at_levels(
     lattice.budget = budget
     node, keeps = lattice.look(chosen)
     if not keeps and requirements.masked and node.suppressed <= budget:
-        what = (
-            f"its levels leave {node.suppressed:,} records to be masked, which do not keep the requirements as a class."
-        )
-        raise PolicyUnmetError(Problem("plan", what, "make a new plan for these records, or let them be dropped."))
+        what = f"its levels mask {node.suppressed:,} records, which do not keep the requirements as a class."
+        raise PolicyUnmetError(Problem("plan", what, "make a new plan for these records, or drop the masked records."))
     if not keeps:
         out = table.rows - len(usable) + node.suppressed
         most = requirements.budget(table.rows)
-        what = f"its levels would leave out {out:,} of {table.rows:,} records; at most {most:,} may be."
+        what = f"its levels would suppress {out:,} of {table.rows:,} records; the policy allows {most:,}."
         raise PolicyUnmetError(Problem("plan", what, "make a new plan for these records."))
     facts = {
         "levels": dict(zip(lattice.names, chosen, strict=True)),
@@ -173,7 +171,7 @@ class Search:
 
     @property
     def ties(self) -> list[Node]:
-        """The nodes that lose as little as the best one, which comes first: it leaves out the fewest records."""
+        """The nodes with the same loss as the best one, which comes first: it suppresses the fewest records."""
         equal = [node for node in self.found if node.loss <= _at_most(self.found[0].loss)]
         return sorted(equal, key=lambda node: (node.suppressed, node.levels))
 
@@ -356,7 +354,7 @@ def unmet(lattice: Lattice, search: Search) -> PolicyUnmetError:
     problems = lattice.requirements.unmet(everybody(lattice.table, lattice.requirements))
     if not problems:
         found = "was found in time" if search.late else "keeps the requirements"
-        what = f"none {found} that leaves out at most {lattice.budget:,} of {lattice.records:,} records."
-        hint = "allow more time." if search.late else "raise suppression.limit, or ask for less."
+        what = f"none {found} that suppresses at most {lattice.budget:,} of {lattice.records:,} records."
+        hint = "allow more time." if search.late else "raise suppression.limit, or require less."
         problems = [Problem("levels", what, hint)]
     return PolicyUnmetError(problems)

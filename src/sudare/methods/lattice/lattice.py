@@ -1,4 +1,4 @@
-"""The lattice of a table: every quasi-identifier at one of its levels, and what groups its records then form.
+"""The lattice of a table: every combination of levels of its quasi-identifiers, and the groups at each.
 
 A node of the lattice is a tuple of levels, one per quasi-identifier; 0 is untouched. Groups are always made from those
 of a finer node, never from the records, and a histogram of sensitive values only where a test asks for it.
@@ -36,7 +36,7 @@ WORD = 64
 class Axis:
     """One attribute: per level the cell of each code and the loss of a record in each cell, and where its bits are.
 
-    ``means`` is what the attribute adds to the loss of the whole table at each level, if no record is left out.
+    ``means`` is what the attribute adds to the loss of the whole table at each level, if no record is suppressed.
     """
 
     column: Column
@@ -103,7 +103,7 @@ class Grouped:
 
 @dataclass(frozen=True, order=True)
 class Node:
-    """A node that was judged, ordered from the best: what it loses, and how many records it leaves out."""
+    """A judged node, ordered from the best: its loss, and the number of suppressed records."""
 
     loss: float
     suppressed: int
@@ -247,7 +247,7 @@ class Lattice:
         return float((loss + out * self.left_out) / max(self.records, 1)) - self.offset
 
     def hopeful(self, groups: Grouped, levels: Sequence[int], highest: Sequence[int]) -> Bools:
-        """Say which groups can still be part of a class, at whatever levels from these up to the highest.
+        """Return which groups can still be part of a class, at any levels from these up to the highest.
 
         A group that has too few records even at the highest levels has too few at all of them.
         """
@@ -263,14 +263,14 @@ class Lattice:
         return hope
 
     def judge(self, levels: Levels, groups: Grouped, worst: float = math.inf) -> Node | None:
-        """Return what a node comes to, or None if it leaves out too much, or surely loses more than ``worst``."""
+        """Return the figures of a node, or None if it suppresses too much, or certainly loses more than ``worst``."""
         if self.bound(groups, self.least) > worst:
             return None
         kept = self.keeps(groups, levels, worst, self.budget)
         return None if kept is None or not self._may_be_masked(groups, kept) else self._node(groups, levels, kept)
 
     def look(self, levels: Levels) -> tuple[Node, bool]:
-        """Return what a node comes to, also if it leaves out too much, and whether it keeps the requirements."""
+        """Return the figures of a node, also if it suppresses too much, and whether it keeps the requirements."""
         groups = self.at(levels)
         kept = self.keeps(groups, levels, math.inf, self.records)
         if kept is None:
@@ -285,10 +285,10 @@ class Lattice:
         return Node(self._loss(groups, kept), left, tuple(levels), len(rows), *span)
 
     def keeps(self, groups: Grouped, levels: Levels, worst: float, budget: int) -> Bools | None:
-        """Say which groups of a node are released; None if more than the budget are left out, or all, or it loses more.
+        """Return which groups of a node are released; None if it suppresses too much, or all, or loses more.
 
-        What is left out may change what the others are measured against: the distribution of the whole release, and
-        the counts by fewer columns. So the rest is measured again until all of it passes.
+        Suppression may change what the others are measured against: the distribution of the whole release, and the
+        counts by fewer columns. So the rest is measured again until all of it passes.
         """
         masked = self.requirements.masked
         moving = bool(self.partial) or (self.whole.depends_on_whole and not masked)
@@ -360,7 +360,7 @@ class Lattice:
         return passed
 
     def _may_be_masked(self, groups: Grouped, kept: Bools) -> bool:
-        """Say whether the records that are not kept can stand as a class of their own, one that shows nothing."""
+        """Return whether the records that are not kept can stand as a class of their own, one that shows nothing."""
         count = self.records - int(groups.rows[kept].sum())
         if not count or not self.requirements.masked:
             return True

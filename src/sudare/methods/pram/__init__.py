@@ -1,4 +1,4 @@
-"""Post-randomization (PRAM): matrices that values are drawn by, what they guarantee, and how to choose them."""
+"""Post-randomization (PRAM): its matrices, their guarantees, and their calibration."""
 
 from sudare.methods.pram.calibration import Calibration, Curve, calibrate
 from sudare.methods.pram.calibration_request import Limit, unkept

@@ -1,4 +1,4 @@
-"""What PRAM perturbs: attributes (a column, or several as one), and the cells of records within which they are drawn.
+"""Perturbed attributes (a column, or several jointly), and the cells of records within which values are drawn.
 
 A **cell** is a set of records whose values are drawn by the same matrices, among the same values. Strata make cells,
 and so do combinations that must never be made (``never``) where they depend on columns that are not perturbed. Without
@@ -82,10 +82,10 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """Records that are drawn alike: what they have in common, how many they are, and by attribute what is drawn.
+    """Records that share their matrices: their common values, their number, and their domains by attribute.
 
     ``domains[i]`` are the codes of attribute i that can be drawn, ascending; ``counts[i]`` how many records have each:
-    of this cell, or of all cells where the attribute is drawn alike in all of them.
+    of this cell, or of all cells if the attribute has one matrix in all of them.
     """
 
     key: Mapping[str, Any]
@@ -98,8 +98,8 @@ class Cell:
 class Layout:
     """All attributes, all cells, and the number of each record's cell (None if there is but one).
 
-    ``by`` are the columns that cells are told by, and ``strata`` those of them that the policy calls so. ``shared``
-    says which attributes are drawn alike in all cells.
+    ``by`` are the columns that divide records into cells, and ``strata`` those of them that the policy names.
+    ``shared`` says which attributes have one matrix in all cells.
     """
 
     attributes: tuple[Attribute, ...]
@@ -182,17 +182,17 @@ class Never:
             columns = {column.name: column for attribute in attributes for column in attribute.columns} | dict(fixed)
             codes = {name: code_of(columns[name], value) for name, value in combination.items()}
             problems += [
-                Problem(where, f"names a value that column '{name}' does not have.", "write it as it is in the data.")
+                Problem(where, f"names a value that column '{name}' does not have.", "write it as in the data.")
                 for name, code in codes.items()
                 if code < 0
             ]
             about = {drawn[name] for name in combination if name in drawn}
             if not about:
-                problems.append(Problem(where, "names no column that is perturbed, so that it cannot be made anyway."))
+                problems.append(Problem(where, "names no perturbed column, so no draw can produce it."))
             elif len(about) > 1:
                 names = ", ".join(name for name in combination if name in drawn)
                 what = f"names several columns that are perturbed ({names}), each by itself."
-                problems.append(Problem(where, what, "draw them together: name them in `joint`."))
+                problems.append(Problem(where, what, "draw them jointly: name them in `joint`."))
             else:
                 self.rules.append(
                     (
@@ -210,11 +210,11 @@ class Never:
 
     @property
     def context(self) -> list[str]:
-        """The columns that stay as they are, and that what is drawn depends on."""
+        """The unchanged columns on which draws depend."""
         return list(dict.fromkeys(name for context, _, _ in self.rules for name in context))
 
     def depends(self, number: int) -> bool:
-        """Say whether what is drawn of an attribute depends on columns that stay."""
+        """Return whether what is drawn of an attribute depends on columns that stay."""
         return any(about == number and context for context, about, _ in self.rules)
 
     def forbidden(self, attribute: Attribute, number: int, cell: Mapping[str, int]) -> Flags:
@@ -236,14 +236,14 @@ def lay_out(
 ) -> Layout:
     """Return the cells of a table; with ``occurring`` only what records of a cell hold is drawn there (invariant PRAM).
 
-    ``fixed`` are the columns that stay as they are and that ``strata`` or ``never`` name.
+    ``fixed`` are the unchanged columns that ``strata`` or ``never`` name.
     """
     rules = Never(never, attributes, fixed)
     rows = len(attributes[0].whole)
     by = [*strata, *(name for name in rules.context if name not in strata)]
     stratum, lines = _combined([_codes(fixed[name]) for name in strata], rows if by else 0)
     if len(lines) > max(rows // 2, 1):
-        what = f"make {len(lines):,} strata of {rows:,} records: hardly two records each."
+        what = f"make {len(lines):,} strata of {rows:,} records: fewer than two records each on average."
         raise DataError(Problem("method.strata", what, "take fewer columns, or coarser ones."))
     parts = [stratum, *(_told_apart(fixed[name], rules.named(name)) for name in by[len(strata) :])]
     of_row, keys = _combined(parts, rows) if by else (stratum, np.zeros((1, 1), np.int64))
@@ -279,8 +279,8 @@ def _refuse(
     """Raise what cannot be drawn, where the policy says what leads to it."""
     problems = []
     if held:
-        what = f"{held:,} values of records are such combinations already."
-        problems.append(Problem("method.never", what, "mend these records, or leave the combination out."))
+        what = f"{held:,} records already have such a combination."
+        problems.append(Problem("method.never", what, "correct these records, or remove the combination."))
     else:
         for name, count in alone.items():
             if not count:
@@ -329,7 +329,7 @@ def _combined(parts: Sequence[NDArray[np.int64]], rows: int) -> tuple[NDArray[np
 def _counted(column: Column, of_row: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
     """Return how many records of each cell have each value."""
     if cells * column.size > MOST_COUNTS:
-        what = f"{cells:,} strata with {column.size:,} values of '{column.name}' each are too many to be counted."
+        what = f"{cells:,} strata with {column.size:,} values of '{column.name}' each are too many to count."
         raise DataError(Problem("method.strata", what, "take fewer or coarser columns."))
     if cells == 1:
         return np.bincount(column.codes, minlength=column.size).reshape(1, -1)

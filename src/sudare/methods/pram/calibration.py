@@ -1,4 +1,4 @@
-"""How much uniform PRAM may keep: the largest retention probabilities with which Pk-anonymity and P(alpha, gamma) hold.
+"""Calibration of uniform PRAM: the largest retention probabilities that keep Pk-anonymity and P(alpha, gamma).
 
 One p for all attributes is the smallest of three bounds, each found by halving. The figures of Pk and alpha are
 monotone in p. That of gamma need not be (see :func:`~sudare.methods.pram.matrix_bounds.uniform_gamma`): there the
@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.methods.pram.calibration_request import Limit, asked_for
+from sudare.methods.pram.calibration_request import Limit, checked_request
 from sudare.methods.pram.matrix_bounds import pk_figure, profile, uniform_alpha, uniform_gamma, uniform_ratio
 from sudare.methods.pram.priors import as_prior
 
@@ -61,10 +61,10 @@ class Curve:
 class Calibration:
     """How much may be kept.
 
-    ``p`` is the largest retention probability for all attributes alike. ``retention`` has one for each attribute: those
-    that the weights lead to, else ``p`` for all. ``bounds`` has the largest p by each condition on its own, None for
-    those that were not asked for; ``binding`` is the one that p comes from (None if everything may be kept), and
-    ``attribute`` is whose limit that is. ``held_by`` is what keeps the retention of each attribute from being larger.
+    ``p`` is the largest common retention probability. ``retention`` has one for each attribute: by the weights,
+    otherwise ``p`` for all. ``bounds`` has the largest p by each condition on its own, None for those that are not
+    required; ``binding`` is the one that p comes from (None if everything may be kept), and ``attribute`` is whose
+    limit that is. ``held_by`` is what keeps the retention of each attribute from being larger.
 
     Where p is 0, nothing but noise would be released.
     """
@@ -99,7 +99,7 @@ def calibrate(
     ``k`` asks for Pk-anonymity, which all of the attributes have a part in; each of ``limits`` for P(alpha, gamma) of
     one attribute (its place, prior, alpha, gamma). ``weights`` asks for one retention probability per attribute.
     """
-    asked = asked_for(n, sizes, k, limits, weights)
+    asked = checked_request(n, sizes, k, limits, weights)
     widths = [int(size) for size in sizes]
     caps = [] if k is None else [_Cap(_pk_bound(n, widths, k), "pk", None)]
     for limit in asked:

@@ -1,4 +1,4 @@
-"""What a calibration is asked for, and everything that can be wrong with it, told at once."""
+"""The request for a calibration, with all its problems reported at once."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Limit(NamedTuple):
     gamma: float | None = None
 
 
-def asked_for(
+def checked_request(
     n: int, sizes: Sequence[int], k: int | None, limits: Sequence[Limit | tuple[Any, ...]], weights: object
 ) -> list[Limit]:
     """Return the limits by name; raise one error with everything that is wrong with the request."""
     problems = [parameters.whole("n", n, 1)]
     if not len(sizes):
-        problems.append(Problem("sizes", "no attribute is perturbed. Allowed: at least one."))
+        problems.append(Problem("sizes", "no attribute is perturbed. Name at least one."))
     problems += [_unfit_size(f"sizes[{place}]", size) for place, size in enumerate(sizes)]
     if k is None and not any(_limits_something(limit) for limit in limits):
-        problems.append(Problem("", "nothing is asked for. Allowed: k, limits, or both."))
+        problems.append(Problem("", "no requirement is given. Give k, limits, or both."))
     if k is not None:
         problems.append(parameters.whole("k", k, 2))
         if problems[-1] is None and problems[0] is None and k > n:
@@ -58,12 +58,14 @@ def _limits_something(limit: object) -> bool:
 
 def _unfit_size(where: str, size: object) -> Problem | None:
     if size == 1 and parameters.whole(where, size, 1) is None:
-        return Problem(where, "an attribute with one value cannot be perturbed.", "leave it out: it tells nothing.")
+        return Problem(
+            where, "an attribute with one value cannot be perturbed.", "remove it: it contains no information."
+        )
     return parameters.whole(where, size, 2)
 
 
 def _unfit_limit(where: str, limit: Limit, sizes: Sequence[int]) -> Iterator[Problem]:
-    """Tell everything that is wrong with a limit; whether it can be kept is only asked if it makes sense."""
+    """Return all problems of a limit; whether it can be kept is only tested if it is valid."""
     numbers = [
         None if limit.alpha is None else parameters.number(f"{where}.alpha", limit.alpha, above=0, most=1),
         None if limit.gamma is None else parameters.number(f"{where}.gamma", limit.gamma, least=0, most=1),
@@ -83,10 +85,10 @@ def _unfit_limit(where: str, limit: Limit, sizes: Sequence[int]) -> Iterator[Pro
 
 
 def unkept(where: str, limit: Limit) -> Iterator[Problem]:
-    """Tell that a limit cannot be kept even if nothing is kept of the values, and the nearest one that can.
+    """Return the problem of a limit that cannot be kept even if no value is kept, with the nearest possible one.
 
-    What is suggested is rounded outward, and leaves a little room: with alpha or gamma exactly at the prior, nothing
-    could be kept. Limits at the prior itself are allowed, and told apart from it with the tolerance of all limits.
+    The suggestion is rounded outward, and leaves a little room: with alpha or gamma exactly at the prior, nothing could
+    be kept. Limits at the prior itself are allowed, and compared with the tolerance of all limits.
     """
     shares = np.asarray(limit.prior, np.float64)
     most, least = float(shares.max()), float(shares.min())

@@ -25,7 +25,7 @@ SHOWN = 5
 
 
 def uniform_matrix(m: int, p: float) -> Matrix:
-    """Return the matrix that keeps a value with probability ``p`` and else draws any of all ``m``, its own included."""
+    """Return the matrix that keeps a value with probability ``p`` and otherwise draws any of all ``m`` values."""
     parameters.require(parameters.whole("m", m, 1), parameters.number("p", p, least=0, most=1))
     matrix = np.full((m, m), (1 - p) / m)
     matrix[np.diag_indices(m)] += p
@@ -60,11 +60,11 @@ def invariant_matrix(prior: ArrayLike, p: float) -> Matrix:
 
 
 def _unfit(matrix: ArrayLike, invertible: bool) -> Iterator[Problem]:
-    """Tell everything that is wrong with a matrix; what needs sound numbers is only looked at if they are."""
+    """Return all problems of a matrix; checks that need valid numbers run only if they are valid."""
     try:
         given = np.asarray(matrix, np.float64)
     except (TypeError, ValueError):
-        yield Problem("matrix", "is no table of numbers.")
+        yield Problem("matrix", "is not a table of numbers.")
         return
     sound = True
     square = given.ndim == 2 and given.shape[0] == given.shape[1] > 0
@@ -95,7 +95,7 @@ def _unfit(matrix: ArrayLike, invertible: bool) -> Iterator[Problem]:
                 "matrix",
                 f"is {'' if exactly else 'nearly '}singular: its condition number is {condition:.3g}. "
                 f"Allowed: up to {MOST_CONDITION:g}.",
-                "keep values with a higher probability; else no counts can be estimated.",
+                "keep values with a higher probability; otherwise no counts can be estimated.",
             )
 
 

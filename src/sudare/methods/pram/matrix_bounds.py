@@ -1,4 +1,4 @@
-"""What post-randomization guarantees, by the matrix that values are drawn by.
+"""The guarantees of post-randomization, computed from its matrices.
 
 **Pk-anonymity** (D. Ikarashi, K. Chida, K. Takahashi, 2009: probabilistic k-anonymity) bounds re-identification: even
 somebody who knows the whole true table connects a released record with its person with a probability of at most 1/k.
@@ -55,13 +55,13 @@ def least_ratio(matrix: ArrayLike) -> float:
 def pk_figure(n: int, ratios: Iterable[float]) -> float:
     """Return the largest k of Pk-anonymity for ``n`` records, given the least ratio of every perturbed attribute.
 
-    An attribute that is released as it is has the ratio 0: together with it, nothing is promised but k = 1.
+    An unchanged attribute has the ratio 0: with it, only k = 1 is promised.
     """
     return 1 + (n - 1) * math.prod(ratios) ** 2
 
 
 class Profile(NamedTuple):
-    """What uniform PRAM with a probability p does to a prior: all that the figures are made of.
+    """The effect of uniform PRAM with a probability p on a prior: the parts of all figures.
 
     ``common`` and ``rare`` are w of the most frequent and of the rarest value, ``mean`` is W.
     """
@@ -72,7 +72,7 @@ class Profile(NamedTuple):
 
 
 def profile(shares: NDArray[np.float64], p: float) -> Profile:
-    """Return how likely shown values were kept. The prior is taken as it is: see the checks of the others."""
+    """Return how likely shown values were kept. The prior is not checked here; callers do that."""
     if p == 0:
         return Profile(0.0, 0.0, 0.0)
     kept = p * shares / ((1 - p) / len(shares) + p * shares)

@@ -1,9 +1,9 @@
-"""What a certificate tells of PRAM: how values were drawn, how much of them was kept, and what has to be noted.
+"""The facts of PRAM in a certificate: matrices, retention probabilities and notes.
 
-Of a table, it tells the values that there are, shares with three digits where a promise or an invariant matrix needs
-them, and what follows from these: matrices, and a p that is calibrated for them
-(:mod:`sudare.methods.pram.published_retention`). An invariant matrix is made of the rounded shares, so that it tells
-no more than they do. Matrices and a p that the policy gives are told as they are given.
+It publishes the values of a table, shares with three digits if a promise or an invariant matrix needs them, and what
+follows from these: matrices, and a p that is calibrated for them (:mod:`sudare.methods.pram.published_retention`). An
+invariant matrix is made of the rounded shares, so it reveals no more than they do. Matrices and a p from the policy are
+published unchanged.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ from sudare.methods.pram.promises import Matrix, Promises, Retention
 from sudare.table import Table
 
 REPEATED = (
-    "Some people have several records. Each is drawn on its own and taken for another person: whoever knows which "
-    "records are one person's can connect them better than 1/k, and learns more of a value that they share."
+    "Some people have several records. Each is drawn separately and counts as another person. Someone who knows which "
+    "records belong to one person can link them with a probability above 1/k, and learns more about a value that they "
+    "share."
 )
-MEASURES = "Values were drawn anew; the measures of loss are of generalization, and say nothing of that."
-ORDER = "The rows are in random order, which Pk-anonymity rests on."
-NOISE = "Nothing is kept of some columns: what they show is noise."
-KEPT = "The promises let some columns be kept as they are, and so they are."
+MEASURES = "Values were drawn at random; the loss measures describe generalization only."
+ORDER = "The rows are in random order, as Pk-anonymity requires."
+NOISE = "Some columns keep no values: they show only noise."
+KEPT = "The promises allow some columns to stay unchanged, so they are unchanged."
 FEW = 10
 """Records of a stratum below which the certificate warns: the largest of the usual minimum frequencies, 3 to 10, of
 statistical disclosure control (A. Hundepool et al., Statistical Disclosure Control, Wiley 2012)."""
 IN_FEW = (
-    "The values that occur in a stratum are told, and shares of them where a promise needs these, so that of such a "
-    "stratum nearly all is told but whose value is which: whoever knows the values of the others there knows the last."
+    "The certificate lists the values of each stratum, and their shares if a promise needs them. For a small stratum "
+    "this is nearly everything except who has which value: someone who knows the values of all others knows the last."
 )
 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """How much the told shares allow to be kept, rounded down: of all columns alike, and by each condition."""
+    """The retention that the published shares allow, rounded down: for all columns together, and by each condition."""
 
     p: float | None
     bounds: Mapping[str, float | None]
@@ -47,7 +48,7 @@ class Calibrated:
 
     @classmethod
     def of(cls, promises: Promises, found: Calibration, lowered_for: str | None) -> Calibrated:
-        """Return what may be told of a calibration that was made for what is told of the distribution."""
+        """Return the publishable figures of a calibration for the published shares."""
         retention, lowered = promises.published([found.p] * len(found.retention), alike=True)
         p = next((each for each in retention if each is not None), None)
         bounds = {key: None if bound is None else cut(bound) for key, bound in found.bounds.items()}
@@ -142,7 +143,7 @@ def _fresh(matrix: Matrix) -> Any:
 
 
 def notes_of(table: Table, promises: Promises, retention: Retention) -> list[str]:
-    """Return what whoever reads the certificate has to know beside the promises."""
+    """Return the notes that a reader of the certificate needs besides the promises."""
     notes = [MEASURES]
     if promises.k is not None:
         notes.append(ORDER)

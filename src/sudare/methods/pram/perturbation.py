@@ -1,4 +1,4 @@
-"""PRAM: each value is kept with a probability p and else drawn anew, so much that two promises are kept.
+"""PRAM: each value is kept with a probability p and otherwise drawn at random, so that two promises hold.
 
 Steps
     1. All quasi-identifiers and sensitive columns are perturbed, but for those that are ``strata``; numbers as
@@ -69,7 +69,7 @@ from sudare.models import Requirements
 from sudare.table import Column, Draw, Perturbation, Table
 
 MOST_TOLD = 1 << 20
-"""Cells of all matrices at most: the certificate tells them."""
+"""The most cells of all matrices, because the certificate contains them."""
 
 
 def pram(
@@ -86,7 +86,7 @@ def pram(
     seed: int | None = None,
     progress: Listener | None = None,
 ) -> Perturbation:
-    """Draw the values of all quasi-identifiers and sensitive columns anew (see the module's description)."""
+    """Draw the values of all quasi-identifiers and sensitive columns at random (see the module's description)."""
     listener = progress or silent
     listener("prepare kernels", 0, 0)
     listener("decide", 0.0, 1.0)
@@ -132,9 +132,9 @@ def weighed(
     joint: Sequence[Sequence[str]] | None = None,
     told: bool = False,
 ) -> tuple[Promises, Calibration]:
-    """Return what is promised of a table, and how much of it may be kept; nothing is drawn yet.
+    """Return the promises for a table, and the retention that they allow; nothing is drawn yet.
 
-    ``told`` calibrates only for what a release tells of the distribution: what comes of it may be told, too.
+    ``told`` calibrates only for the published shares, so that the result may be published, too.
     """
     refuse_item_sets(table)
     if not table.rows:
@@ -144,8 +144,8 @@ def weighed(
     layout = lay_out(attributes, fixed, strata or (), never or (), occurring=kind == "invariant")
     mechanism = Mechanism(layout, kind == "invariant", _own(matrices or {}, layout, perturbed))
     if p == "per-column" and not mechanism.plain:
-        what = "per-column is for uniform matrices of single columns, alike for all records."
-        raise PolicyError(Problem("method.p", what, "use calibrated, or leave joint, strata, never and matrices out."))
+        what = "per-column is for uniform matrices of single columns, the same for all records."
+        raise PolicyError(Problem("method.p", what, "use calibrated, or remove joint, strata, never and matrices."))
     _check_size(layout, mechanism)
     promises = promises_of(requirements, mechanism)
     return promises, promises.calibrated(_weights(weights, p, layout), told=told)
@@ -154,7 +154,7 @@ def weighed(
 def _divided(
     table: Table, strata: Sequence[str], never: Sequence[Mapping[str, Any]]
 ) -> tuple[dict[str, Column], dict[str, Column]]:
-    """Return the columns that are perturbed, and those that stay and are looked at."""
+    """Return the perturbed columns, and the unchanged ones on which draws depend."""
     drawn = {**table.single, **table.sensitive}
     known = {**drawn, **table.context}
     named = dict.fromkeys([*strata, *(name for combination in never for name in combination)])
@@ -165,21 +165,21 @@ def _divided(
     times = [name for name in named if name not in perturbed and _is_time(known[name])]
     if times:
         what = f"column '{times[0]}' holds times, by which records cannot be divided."
-        raise UnsupportedError(what, hint="give it as dates, numbers or text.")
+        raise UnsupportedError(what, hint="convert it to dates, numbers or text.")
     if not perturbed:
-        raise PolicyError(Problem("method.strata", "leave no column that is perturbed."))
+        raise PolicyError(Problem("method.strata", "leave no perturbed column."))
     return perturbed, {name: known[name] for name in named if name not in perturbed}
 
 
 def _is_time(column: Column) -> bool:
-    """Say whether values are spelled in several ways, so that a certificate could not name them."""
+    """Return whether values have several spellings, so that a certificate could not name them."""
     kind = column.values.type
     return bool(pa.types.is_temporal(kind) and not pa.types.is_date(kind))
 
 
 def _groups(joint: Sequence[Sequence[str]] | None, perturbed: Mapping[str, Column]) -> Sequence[Sequence[str]]:
     problems = [
-        Problem("method.joint", f"'{name}' is not perturbed.", "take it out of strata.")
+        Problem("method.joint", f"'{name}' is not perturbed.", "remove it from strata.")
         for names in joint or ()
         for name in names
         if name not in perturbed
@@ -196,15 +196,15 @@ def _own(given: Mapping[str, Any], layout: Layout, perturbed: Mapping[str, Colum
     for name, lines in given.items():
         where = f"method.matrices.{name}"
         if name not in perturbed:
-            problems.append(Problem(where, "is not perturbed.", "take it out of strata."))
+            problems.append(Problem(where, "is not perturbed.", "remove it from strata."))
             continue
         number, _ = layout.place(name)
         attribute = layout.attributes[number]
         if len(attribute.columns) > 1:
-            problems.append(Problem(where, "is drawn jointly with others.", "leave it out of joint, or of matrices."))
+            problems.append(Problem(where, "is drawn jointly with others.", "remove it from joint, or from matrices."))
         elif any(len(cell.domains[number]) < attribute.size for cell in layout.cells):
             what = "is for all values of the column, and strata or never allow only some of them."
-            problems.append(Problem(where, what, "use matrices without these."))
+            problems.append(Problem(where, what, "use matrices without strata and never."))
         else:
             matrix, wrong = _parsed(lines, perturbed[name], where)
             problems += wrong
@@ -215,17 +215,17 @@ def _own(given: Mapping[str, Any], layout: Layout, perturbed: Mapping[str, Colum
 
 
 def _parsed(lines: Mapping[Any, Mapping[Any, float]], column: Column, where: str) -> tuple[Matrix, list[Problem]]:
-    """Return a matrix by codes; rows are told by their number in the policy, from 1."""
+    """Return a matrix by codes; messages name rows by their number in the policy, from 1."""
     matrix = np.zeros((column.size, column.size))
     truths = [code_of(column, truth) for truth in lines]
     problems = []
     strange = [place for place, code in enumerate(truths, 1) if code < 0]
     if strange:
-        problems.append(Problem(where, f"row {strange[0]} is of a value that the column does not have."))
+        problems.append(Problem(where, f"row {strange[0]} is for a value that the column does not have."))
     absent = column.size - len(set(truths) - {-1})
     if absent:
         what = f"has no row for {absent} of the {column.size} values of the column."
-        problems.append(Problem(where, what, "name them all; null is a missing one."))
+        problems.append(Problem(where, what, "name all values; null is a missing value."))
     elif len(set(truths)) < len(truths):
         problems.append(Problem(where, "names a value twice, in two spellings."))
     for place, (truth, line) in enumerate(zip(truths, lines.values(), strict=True), 1):
@@ -262,21 +262,21 @@ def _check_kept(promises: Promises, retention: Retention) -> None:
     unmet = promises.unmet(retention)
     if not unmet:
         return
-    what = f"does not keep what is required: {', '.join(unmet)}."
+    what = f"does not keep the requirements: {', '.join(unmet)}."
     if all(p is None for p in retention):
-        raise PolicyUnmetError(Problem("method.matrices", what, "draw more of the values anew."))
+        raise PolicyUnmetError(Problem("method.matrices", what, "draw more of the values at random."))
     most = math.floor(promises.calibrated().p * 1e6) / 1e6
     if not promises.unmet([None if p is None else most for p in retention]):
         hint = f"the largest p that does, for all columns alike, is {most:.6f}."
         raise PolicyUnmetError(Problem("method.p", what, hint))
     if promises.mechanism.own:
-        hint = "no p of the other columns would mend it: draw more of the values anew."
+        hint = "no p of the other columns can fix this: draw more of the values at random."
         raise PolicyUnmetError(Problem("method.matrices", what, hint))
-    raise PolicyUnmetError(Problem("method.p", what, "leave p out: it is then calibrated."))
+    raise PolicyUnmetError(Problem("method.p", what, "remove p: it is then calibrated."))
 
 
 def _check_size(layout: Layout, mechanism: Mechanism) -> None:
-    """Raise if the certificate would have to tell more of matrices than it can."""
+    """Raise if the matrices are too large for the certificate."""
     cells = 0
     for place, cell in enumerate(layout.cells):
         for number, attribute in enumerate(layout.attributes):
@@ -286,7 +286,9 @@ def _check_size(layout: Layout, mechanism: Mechanism) -> None:
             if mechanism.invariant or number in mechanism.own or len(attribute.columns) > 1:
                 cells += size * size
     if cells > MOST_TOLD:
-        what = f"matrices with {cells:,} cells are too large to be told; up to {MOST_TOLD:,} can be."
+        what = (
+            f"matrices with {cells:,} cells are too large for a certificate; at most {MOST_TOLD:,} cells are possible."
+        )
         raise UnsupportedError(what, hint="use kind: uniform, fewer joint columns, or coarser values.")
 
 

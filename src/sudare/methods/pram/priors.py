@@ -22,11 +22,11 @@ def as_prior(prior: ArrayLike, where: str = "prior") -> NDArray[np.float64]:
 
 
 def unfit_prior(prior: ArrayLike, where: str = "prior") -> Iterator[Problem]:
-    """Tell everything that is wrong with a prior. Values are known by their places, not by what they say."""
+    """Return all problems of a prior. Messages name values by their places, not by their content."""
     try:
         shares = np.asarray(prior, np.float64)
     except (TypeError, ValueError):
-        yield Problem(where, "is no list of numbers.")
+        yield Problem(where, "is not a list of numbers.")
         return
     if shares.ndim != 1 or not shares.size:
         yield Problem(where, f"has the shape {shares.shape}. Allowed: a list with one probability for each value.")
@@ -39,8 +39,8 @@ def unfit_prior(prior: ArrayLike, where: str = "prior") -> Iterator[Problem]:
     if (shares == 0).any():
         yield Problem(
             where,
-            f"{int((shares == 0).sum()):,} of the values have the probability 0: nobody has them.",
-            "leave them out of the domain.",
+            f"{int((shares == 0).sum()):,} of the values have the probability 0, so nobody has them.",
+            "remove them from the domain.",
         )
     total = float(shares.sum())
     if abs(total - 1) > TOLERANCE:

@@ -1,4 +1,4 @@
-"""What PRAM promises of a table: the figures of Pk and of P(alpha, gamma) in every cell, and how much may be kept.
+"""The promises of PRAM for a table: the figures of Pk and P(alpha, gamma) in every cell, and the largest retention.
 
 **Cells.** A record can only be taken for one that could show the same, and values are drawn within cells. So the number
 of records in the bound of Pk is that of the cell, each cell has its own ratio, and the smallest figure counts. Likewise
@@ -52,10 +52,10 @@ Retention = Sequence[float | None]
 """The probability with which each attribute is kept; None for those with a matrix of their own."""
 
 DIGITS = 3
-"""Significant digits of shares that are taken from the data, since they are told."""
+"""Significant digits of shares from the data, which are published."""
 NEAR = 0.005
 """By how much a share in the policy may differ from that in the table: what is promised by it holds as nearly."""
-TAKEN = "leave it out: it is then taken from the data."
+TAKEN = "remove it: it is then taken from the data."
 STEPS = 100
 HALVINGS = 50
 
@@ -138,7 +138,7 @@ class Promises:
         )
 
     def figures(self, limit: Promise, p: float | None, *, told: bool = False) -> tuple[float, float]:
-        """Return the worst alpha and gamma of a limited column over all cells; ``told``: only by what is told of it."""
+        """Return the worst alpha and gamma of a limited column over all cells; ``told``: only by published shares."""
         attribute = self.mechanism.layout.attributes[limit.number]
         simple = len(attribute.columns) == 1 and not self.mechanism.invariant and p is not None
         found = []
@@ -162,7 +162,7 @@ class Promises:
         return said
 
     def _lost(self, retention: Retention, slack: float = TOLERANCE) -> Iterator[tuple[Promise, str, float]]:
-        """Give the limits of beliefs that are not kept, with the condition and its figure."""
+        """Yield the limits of beliefs that are not kept, with the condition and its figure."""
         for limit in self.limits:
             alpha, gamma = self.figures(limit, retention[limit.number])
             if alpha > limit.model.alpha + slack:
@@ -171,9 +171,9 @@ class Promises:
                 yield limit, "gamma", gamma
 
     def published(self, retention: Sequence[float], *, alike: bool) -> Published:
-        """Return what a release keeps and tells of what its told shares allow: rounded down, and lowered if need be.
+        """Return the published retention from what the published shares allow: rounded down, and lowered if necessary.
 
-        ``alike`` lowers all attributes by as much, else only those whose limits are not kept.
+        ``alike`` lowers all attributes equally, otherwise only those whose limits are broken.
         """
         own = self.mechanism.own
         rungs, binding = [0] * len(retention), None
@@ -188,9 +188,9 @@ class Promises:
                 rungs[at] += 1
 
     def calibrated(self, weights: Sequence[float] | None = None, *, told: bool = False) -> Calibration:
-        """Return how much may be kept; ``weights`` ask for a probability for each attribute, of plain mechanisms.
+        """Return how much may be kept; ``weights`` give each attribute a probability of its own, for plain mechanisms.
 
-        ``told`` looks only at the shares as they are told, and not at those that the table has.
+        ``told`` uses only the published shares, and not the exact ones of the table.
         """
         layout = self.mechanism.layout
         if self.mechanism.plain:
@@ -228,7 +228,7 @@ class Promises:
 
 
 def exact(limit: Promise, cell: Cell) -> list[Shares]:
-    """Return the shares in a cell as they are, where the prior that is told was rounded: both have to be kept."""
+    """Return the exact shares in a cell if the published prior was rounded: both must be kept."""
     counts = cell.counts[limit.number]
     total = int(counts.sum())
     return [] if limit.model.prior is not None or not total else [np.asarray(counts / total, np.float64)]
@@ -273,7 +273,7 @@ def _largest(holds: Callable[[float], bool]) -> float:
 
 
 def promises_of(requirements: Requirements, mechanism: Mechanism) -> Promises:
-    """Return what is asked for, or raise everything that no mechanism can keep."""
+    """Return the requirements, or raise all that no mechanism can keep."""
     layout = mechanism.layout
     problems, limits, k = [], [], None
     least = min(cell.rows for cell in layout.cells)
@@ -286,7 +286,7 @@ def promises_of(requirements: Requirements, mechanism: Mechanism) -> Promises:
             if model.k > least:
                 where = "the table" if len(layout.cells) == 1 else f"the smallest {layout.part}"
                 what = f"cannot be kept: {where} has {least:,} records."
-                hint = f"ask for k = {least} at most." if least > 1 else f"one record cannot hide in {where}."
+                hint = f"require at most k = {least}." if least > 1 else f"one record cannot hide in {where}."
                 problems.append(Problem(describe(model), what, hint))
         elif isinstance(model, AlphaGamma) and model.column in drawn:
             priors = _priors(model, layout)
@@ -294,9 +294,9 @@ def promises_of(requirements: Requirements, mechanism: Mechanism) -> Promises:
             limits.append(Promise(model, number, place, priors))
             problems += _out_of_reach(limits[-1], layout)
         elif isinstance(model, AlphaGamma):
-            raise PolicyError(Problem(describe(model), f"'{model.column}' is not perturbed.", "take it out of strata."))
+            raise PolicyError(Problem(describe(model), f"'{model.column}' is not perturbed.", "remove it from strata."))
         else:
-            what = "pram draws values anew, and promises pk-anonymity and alpha-gamma alone."
+            what = "pram draws values at random, and promises only pk-anonymity and alpha-gamma."
             problems.append(Problem(describe(model), what, "use top-down, which makes classes."))
     if problems:
         raise PolicyUnmetError(problems)
@@ -305,8 +305,8 @@ def promises_of(requirements: Requirements, mechanism: Mechanism) -> Promises:
         if any((one != two).any() for one, two in zip(first.priors, limit.priors, strict=True)):
             raise PolicyError(Problem(describe(limit.model), "has another prior than the promise before it."))
     if k is None and not limits:
-        what = "pram needs a requirement of pk-anonymity or alpha-gamma, and there is none."
-        raise PolicyError(Problem("require", what, "without a promise there is no measure of how much to draw anew."))
+        what = "pram needs a requirement of pk-anonymity or alpha-gamma, but there is none."
+        raise PolicyError(Problem("require", what, "without a promise there is no limit for the random draws."))
     return Promises(mechanism, k, tuple(limits))
 
 
@@ -318,8 +318,8 @@ def _priors(model: AlphaGamma, layout: Layout) -> tuple[Shares, ...]:
         return tuple(rounded(cell.counts[number]) for cell in layout.cells)
     where = f"alpha-gamma (column = {model.column}).prior"
     if len(attribute.columns) > 1 or not layout.shared[number]:
-        what = "is that of the column in the whole table, and values are drawn jointly, or by strata."
-        raise PolicyError(Problem(where, what, "leave it out: it is then taken from the data."))
+        what = "describes the column in the whole table, but values are drawn jointly or by strata."
+        raise PolicyError(Problem(where, what, "remove it: it is then taken from the data."))
     column = attribute.columns[place]
     codes = [code_of(column, value) for value in model.prior]
     strange, absent = codes.count(-1), column.size - len(set(codes) - {-1})
@@ -327,7 +327,7 @@ def _priors(model: AlphaGamma, layout: Layout) -> tuple[Shares, ...]:
         what = f"names {strange} values that column '{model.column}' does not have, and lacks {absent} that it has."
         if not strange and not absent:
             what = "names a value twice, in two spellings."
-        raise PolicyError(Problem(where, what, "name all values as they are in the data; '' is a missing one."))
+        raise PolicyError(Problem(where, what, "name all values as in the data; '' is a missing value."))
     shares = np.zeros(column.size)
     shares[codes] = list(model.prior.values())
     counts = np.bincount(column.codes, minlength=column.size)
@@ -337,9 +337,9 @@ def _priors(model: AlphaGamma, layout: Layout) -> tuple[Shares, ...]:
 
 
 def _out_of_reach(limit: Promise, layout: Layout) -> list[Problem]:
-    """Return that alpha or gamma cannot be kept even if nothing is kept of the values, for the worst cell.
+    """Return the problem of an alpha or gamma that cannot be kept even if no value is kept, for the worst cell.
 
-    Shares are looked at as they are told, and as they are: both have to be kept.
+    Both published and exact shares are tested.
     """
     attribute = layout.attributes[limit.number]
     worst: list[tuple[float, float]] = []
@@ -395,10 +395,10 @@ def _given(p: Any, layout: Layout, own: Mapping[int, Matrix]) -> Retention:
                 continue
             absent = [name for name in attribute.names if name not in p]
             if absent:
-                problems.append(Problem("method.p", f"says nothing of '{absent[0]}', which is perturbed, too."))
+                problems.append(Problem("method.p", f"does not name '{absent[0]}', which is also perturbed."))
             elif len(given) > 1:
                 names = ", ".join(attribute.names)
-                problems.append(Problem("method.p", f"differs between {names}, which are drawn together."))
+                problems.append(Problem("method.p", f"differs between {names}, which are drawn jointly."))
             chosen.append(float(next(iter(given), 0.0)))
         drawn = {name for attribute in layout.attributes for name in attribute.names}
         problems += [Problem("method.p", f"'{name}' is not perturbed.") for name in p if name not in drawn]

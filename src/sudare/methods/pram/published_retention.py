@@ -1,12 +1,12 @@
-"""What a release tells of how much was kept: few digits, and hardly more than its shares tell already.
+"""The published retention probability: few digits, which reveal hardly more than the published shares.
 
-A calibrated p is a function of the shares of a column, and so steep that four of its digits may tell a count of 32,561
-records exactly. Rounding alone is therefore not enough. What is used and told is made in two steps:
+A calibrated p is a function of the shares of a column, and so steep that four of its digits may reveal a count of
+32,561 records exactly. Rounding alone is therefore not enough. The published value is computed in two steps:
 
-1. p is calibrated for the shares as they are *told*, with three digits, and rounded down to :data:`DIGITS` digits. This
-   is a function of what the certificate has anyway.
-2. Where the promise would not be kept for the shares as they are, p is lowered along :data:`RUNGS`, to the first that
-   keeps it. All that this tells is which of nine rungs it was: some three bits, however many records there are.
+1. p is calibrated for the *published* shares, with three digits, and rounded down to :data:`DIGITS` digits. This is a
+   function of what the certificate contains anyway.
+2. If the exact shares would break the promise, p is lowered along :data:`RUNGS`, to the first that keeps it. This
+   reveals only which of nine rungs it was: some three bits, for any number of records.
 
 Less retention is safe, and what is used is tested again in any case.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 DIGITS = 4
-"""Significant digits of probabilities that are told."""
+"""Significant digits of published probabilities."""
 RUNGS = (1.0, 0.99, 0.97, 0.93, 0.85, 0.7, 0.4, 0.1, 0.0)
 """By what p is multiplied, one after the other, until all promises are kept; with the last nothing is kept of values.
 

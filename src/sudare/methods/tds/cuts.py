@@ -1,4 +1,4 @@
-"""A cut of all trees, with the groups that it makes: what top-down specialization works on, step by step.
+"""Cuts of all trees and their groups, the state of top-down specialization.
 
 Only the groups that show a node are touched when it is specialized. What a specialization gains is the sum of what it
 gains in each of these groups, so that only the sums that such a group is part of have to be brought up to date.
@@ -156,7 +156,7 @@ class Grouping:
 
 
 class Cut:
-    """A cut of all trees: its groups, what it tells about the class, and what each specialization would gain."""
+    """A cut of all trees: its groups, its information about the class, and the gain of each specialization."""
 
     def __init__(self, table: Table, requirements: Requirements, weight: float, ratio: bool) -> None:
         assert table.target is not None  # the policy was checked
@@ -199,7 +199,7 @@ class Cut:
         return sorted(self.open, key=rank)
 
     def valid(self, candidate: Candidate) -> bool:
-        """Say whether all requirements hold after a specialization; what fails now fails ever after."""
+        """Return whether all requirements hold after a specialization; what fails now fails ever after."""
         index, node = candidate
         tree = self.trees[index]
         children = tree.children_of(node)
@@ -308,11 +308,11 @@ class Cut:
         return Partition(classes, groups.count, cuts)
 
     def identity(self) -> bytes:
-        """Return what tells this cut from others, whatever way led to it."""
+        """Return a key that identifies this cut, independent of the path to it."""
         return b"".join(_first_of_each(tree.now).tobytes() for tree in self.trees)
 
     def copy(self) -> Cut:
-        """Return a cut that goes its own way."""
+        """Return an independent copy of the cut."""
         twin = copy(self)
         twin.trees = [tree.copy() for tree in self.trees]
         twin.groups = self.groups.copy()

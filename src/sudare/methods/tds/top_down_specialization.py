@@ -1,4 +1,4 @@
-"""Top-down specialization for classification, judged by the whole table.
+"""Top-down specialization for classification, with scores over the whole table.
 
 Steps
     1. Every quasi-identifier has a tree: its hierarchy; everything and then each value, for a category without one; for
@@ -90,7 +90,7 @@ def tds(
     constant = [column.name for column in best.columns if column.size < 2]
     if constant:
         facts["notes"] = [
-            f"quasi-identifier '{name}' has one value, and tells nothing of the class" for name in constant
+            f"quasi-identifier '{name}' has one value, and does not help predict the class" for name in constant
         ]
     return replace(partition, facts=facts)
 
@@ -166,17 +166,17 @@ def _beam(first: Cut, width: int) -> Iterator[Cut]:
 def checked_class(target: Column | None, name: str | None) -> Column:
     """Return the class, or raise what keeps it from being one."""
     if target is None or target.name != name:
-        raise UnsupportedError("this method needs a class to help predict.", hint="name its column as method.target.")
+        raise UnsupportedError("this method needs a class to predict.", hint="name its column as method.target.")
     where = f"column '{target.name}'"
     missing = int(np.count_nonzero(target.codes == target.missing_code)) if target.missing else 0
     problems = []
     if missing:
-        hint = "leave these records out, or give them a value of their own."
-        problems.append(Problem(where, f"is to be the class, and is missing in {missing:,} records.", hint))
+        hint = "remove these records, or give them a value of their own."
+        problems.append(Problem(where, f"is the class, but is missing in {missing:,} records.", hint))
     if len(target.values) < 2:
-        problems.append(Problem(where, "is to be the class, and has one value: there is nothing to predict."))
+        problems.append(Problem(where, "is the class, but has only one value: there is nothing to predict."))
     if len(target.values) > MOST_CLASSES:
-        what = f"is to be the class, and has {len(target.values):,} values; at most {MOST_CLASSES} can be told apart."
+        what = f"is the class, but has {len(target.values):,} values; at most {MOST_CLASSES} are possible."
         problems.append(Problem(where, what, "put them into bands first."))
     if problems:
         raise DataError(problems)

@@ -1,4 +1,4 @@
-"""The trees that top-down specialization cuts: given ones, flat ones, and those of numbers, which grow as they are cut.
+"""The trees of top-down specialization: hierarchies, flat trees, and trees of numbers that grow when they are cut.
 
 A tree tells for each code of its column which node of the cut shows it (``now``), which child of that node it is below
 (``slot``), and how many children the node has (``fan``, 0 for a leaf). Only nodes above records count.
@@ -73,7 +73,7 @@ class Tree(ABC):
         self.fan[self.now == node] = 0
 
     def mixed(self, node: int) -> bool:
-        """Say whether the records of a node are of more than one class."""
+        """Return whether the records of a node are of more than one class."""
         return bool(np.count_nonzero(self.counts[self.now == node].sum(axis=0)) > 1)
 
     def gain_ratio(self, node: int) -> float:
@@ -136,7 +136,7 @@ class FlatTree(Tree):
 
 
 class GrowingTree(Tree):
-    """Intervals of numbers: each is cut in two where that tells most about the class. Missing is cut off first."""
+    """Intervals of numbers: each is cut where this is most informative about the class. Missing is cut off first."""
 
     def children(self, codes: Ints) -> Ints:
         """Find the threshold with the greatest information gain; of equal ones the lowest."""

@@ -1,4 +1,4 @@
-"""Clusters that are split without looking at who has which sensitive value: what ``sensitive: blind`` does.
+"""Blind splits (``sensitive: blind``): clusters are split without knowing who has which sensitive value.
 
 The danger
     A method that looks at sensitive values splits as far as these allow. Whoever knows the method, the policy and
@@ -73,7 +73,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Blindness:
-    """How much knowing the method may tell, and where coins come from."""
+    """How much knowledge of the method may reveal, and the source of coins."""
 
     slack: float
     secret: bytes
@@ -86,10 +86,10 @@ class Blindness:
 
 
 def check_blind(sets: bool) -> None:
-    """Raise about item sets that take part in classes; all else that cannot be is said of the policy."""
+    """Raise if item sets take part in classes; other limits are checked with the policy."""
     if sets:
-        what = "item sets that take part in classes are not split without looking at sensitive values."
-        hint = "leave the column out, or limit it by km-anonymity alone."
+        what = "sensitive: blind cannot split item sets that take part in classes."
+        hint = "remove the column, or limit it only by km-anonymity."
         raise UnsupportedError(Problem("method.sensitive", what, hint))
 
 
@@ -119,7 +119,7 @@ class BlindJob(Job):
 
 
 class BlindWorker(Worker):
-    """Splits clusters where their sides hardly fall short, whatever they hold."""
+    """Splits clusters whose sides hardly fall short, for any assignment of values."""
 
     job: BlindJob
 
@@ -157,7 +157,7 @@ class BlindWorker(Worker):
         kernel.overwrite(chosen, batch.start + unsolved[found], kernel.pick(listed, order[first]))
 
     def _valid(self, members: Ints, owner: Ints, tried: kernel.Splits) -> NDArray[np.bool_]:
-        """Say which splits fall short hardly ever, or never."""
+        """Return which splits fall short hardly ever, or never."""
         return np.asarray(self._failing(members, owner, tried) <= self.job.how.slack / EASY)
 
     def _failing(self, members: Ints, owner: Ints, tried: kernel.Splits) -> Floats:

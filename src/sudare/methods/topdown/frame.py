@@ -1,8 +1,8 @@
 """The frame that top-down methods share: split all open clusters, level by level, until none can be split.
 
 The methods differ in which split they prefer; the frame sees to it that both sides of every split keep all
-requirements, hands the suppression budget down with the records, and keeps both cores busy. What happens in a
-cluster depends on its content alone, so that clusters can be solved anywhere and in any order.
+requirements, hands the suppression budget down with the records, and keeps both cores busy. The result of a cluster
+depends on its content alone, so clusters can be solved anywhere and in any order.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def split_down(
 ) -> Partition:
     """Split the table into classes that keep the requirements; ``mode`` is one of the kernel's preferences.
 
-    ``job`` is what does it; the one below knows single-valued columns alone. If records are to be masked and would not
-    keep the requirements as a class, none is left out.
+    ``job`` does the work; the one below knows only single-valued columns. If masked records would not keep the
+    requirements as a class, none is suppressed.
     """
     if job is None:
         refuse_item_sets(table)
@@ -78,10 +78,10 @@ def split_down(
 def _split_the_rest(
     table: Table, requirements: Requirements, partition: Partition, mode: int, listener: Listener, make: type[Job]
 ) -> Partition:
-    """Split what is released once more, and leave nothing else out.
+    """Split the released records once more, without further suppression.
 
-    Leaving records out moved the distribution of the whole release, which the limits are measured against; this time
-    they are measured against that of the records that stay. If these cannot keep the requirements, all records stay.
+    Suppression changed the distribution of the whole release, to which the limits refer; this time they refer to the
+    distribution of the remaining records. If these cannot keep the requirements, all records stay.
     """
 
     def again(stage: str, done: float, total: float) -> None:
@@ -212,7 +212,7 @@ class Job:
         return self.groups(np.array([self.records]), [np.array([len(codes)]) for codes in present], listed)
 
     def most_splits(self, sizes: Ints) -> Ints:
-        """Return how many splits clusters of these numbers of atoms have at most: two shapes, three ways to drop."""
+        """Return the most splits of clusters with these numbers of atoms: two shapes, three choices to suppress."""
         places = value_orders.most_places(self.axes.kind, np.diff(self.axes.start), self.size)
         return np.asarray(6 * np.minimum(sizes[:, None], places[None, :]).sum(axis=1) + 1)
 
@@ -307,7 +307,7 @@ class Job:
 
 @dataclass
 class Level:
-    """What became of some clusters: those to be split further, those that are final, those left out."""
+    """The outcome of some clusters: to be split further, final, or suppressed."""
 
     open: Ints
     closed: Ints
@@ -421,7 +421,7 @@ class Worker:
             low, high = high, min(4 * high, TRIES)
 
     def _valid(self, members: Ints, owner: Ints, tried: kernel.Splits) -> NDArray[np.bool_]:
-        """Say which splits leave both sides, but for a dropped one, with all requirements kept."""
+        """Return which splits leave both sides, but for a dropped one, with all requirements kept."""
         job = self.job
         sizes = members[:, 1] - members[:, 0]
         heaviest = max(len(total) for total in job.totals)

@@ -1,4 +1,4 @@
-"""Clusters that hold item sets: which attribute each specializes next, and how.
+"""Specialization of item sets: which attribute a cluster specializes next, and how.
 
 This is the part of the method top-down that knows item sets; :mod:`sudare.methods.topdown.frame` is the frame. A worker
 looks at all clusters of its share at once, column by column, and no object is made for a single cluster.
@@ -129,7 +129,7 @@ class SetJob(Job):
         done = 0
 
         def is_open(lines: Ints) -> NDArray[np.bool_]:
-            """Say for which attributes clusters are open."""
+            """Return for which attributes clusters are open."""
             marks = [lines[:, tail + index // MARKS] >> (index % MARKS) & 1 for index in range(attributes)]
             return np.stack(marks, axis=1) == 0 if attributes else np.zeros((len(lines), 0), dtype=np.bool_)
 
@@ -184,7 +184,7 @@ class SetWorker(Worker):
         return self._carry_out(clusters, *self.decide(clusters, only))
 
     def decide(self, clusters: Ints, only: int = -1) -> tuple[Ints, splits.Splits, list[Offer | None]]:
-        """Return the way that each cluster is parted, -1 if it is not, and what the ways are."""
+        """Return the chosen split of each cluster, -1 for none, and all possible splits."""
         job = self.job
         singles = len(job.columns)
         chosen, before = splits.splits(len(clusters)), np.zeros(len(clusters))
@@ -217,7 +217,7 @@ class SetWorker(Worker):
     def _worth(
         self, clusters: Ints, chosen: splits.Splits, before: Reals, offers: list[Offer | None]
     ) -> NDArray[np.float64]:
-        """Return what each way to part each cluster is worth, -inf for one that cannot be gone.
+        """Return the worth of each possible split of each cluster, -inf for one that is not possible.
 
         A part that costs many bits (of log2 of records per cluster) leaves little for others: with ``least-loss`` the
         worth is the loss that goes away per bit. With ``widest`` it is the loss that is there.
@@ -268,8 +268,8 @@ class SetWorker(Worker):
     def _disclosed(self, clusters: Ints) -> Reals:
         """Return the weighted share of items that the records of each cluster disclose by now, on average.
 
-        An empty set has nothing to hide, so that leaving out its record loses it all the same. The figures are needed
-        only where records may be left out, or where the worst attribute is looked for.
+        An empty set has nothing to hide, but suppressing its record still loses it. The figures are needed only if
+        records may be suppressed, or to find the worst attribute.
         """
         if not clusters[:, 2].any() and self.job.mode == splits.LEAST_LOSS:
             return np.zeros((len(clusters), len(self.job.sets)))
@@ -289,7 +289,7 @@ class SetWorker(Worker):
         return children.children(counts)
 
     def _send(self, clusters: Ints, way: Ints, offers: list[Offer | None], family: children.Children) -> None:
-        """Tell the records of clusters that disclose items which child they go to."""
+        """Assign the records of clusters that disclose items to children."""
         for index, offer in enumerate(offers):
             which = np.flatnonzero(way == 1 + index)
             if offer is not None and len(which):
@@ -302,8 +302,8 @@ class SetWorker(Worker):
     def _keep_requirements(self, clusters: Ints, worth: Reals, way: Ints, offers: list[Offer | None]) -> None:
         """Test the children of clusters that disclose items; what fails goes to the remainder.
 
-        Where the remainder itself fails, the parts that gain least go to it, more and more of them. Where nothing is
-        left of a way, the cluster takes its next best one. Splits of single values were tested already.
+        If the remainder itself fails, the parts that gain least join it, more and more of them. If nothing is left of a
+        split, the cluster takes its next best one. Splits of single values were tested already.
         """
         tries = np.zeros(len(clusters), dtype=np.int64)
         untested = way > 0
@@ -331,7 +331,7 @@ class SetWorker(Worker):
             untested &= way > 0
 
     def _children_hold(self, clusters: Ints, which: Ints, family: children.Children) -> NDArray[np.bool_]:
-        """Say which children of some clusters keep the requirements."""
+        """Return which children of some clusters keep the requirements."""
         job = self.job
         order = np.empty(int(clusters[which, 1].max()) - int(clusters[which, 0].min()), dtype=np.int64)
         shifted = clusters.copy()
@@ -351,7 +351,7 @@ class SetWorker(Worker):
         return np.asarray(job.requirements.holds(job.groups(family.records, distinct, listed)))
 
     def _carry_out(self, clusters: Ints, way: Ints, chosen: splits.Splits, offers: list[Offer | None]) -> Level:
-        """Part the clusters; return what became of them."""
+        """Split the clusters; return the outcome of each."""
         job = self.job
         family = self._family(clusters, way, offers)
         self._send(clusters, way, offers, family)
@@ -402,7 +402,7 @@ class SetWorker(Worker):
 
 
 def _best(worth: Reals) -> Ints:
-    """Return the way that is worth most in each line, -1 where there is none."""
+    """Return the best split in each row, -1 for none."""
     return np.where(worth.max(axis=1) > -np.inf, worth.argmax(axis=1), -1)
 
 

@@ -46,9 +46,9 @@ def mondrian(
 ) -> Partition:
     """Cut the table at medians of its widest attributes (see the module's description).
 
-    ``polish`` moves records between the classes afterwards (see :mod:`sudare.methods.clustering.polish`).
-    ``sensitive`` and ``slack`` are whether sensitive values are looked at (see
-    :mod:`sudare.methods.topdown.blind_splits`). ``seed`` is for tests of that; nothing else is drawn.
+    ``polish`` moves records between the classes afterwards (see :mod:`sudare.methods.clustering.polish`). ``sensitive``
+    and ``slack`` say whether sensitive values are used (see :mod:`sudare.methods.topdown.blind_splits`). ``seed`` is
+    for tests of that; nothing else is drawn.
     """
     from sudare.kernels.topdown.splits import MEDIAN
 

@@ -1,4 +1,4 @@
-"""How likely some records of a cluster fall short of what is required, if its values were dealt out at random.
+"""The probability that a part of a cluster falls short of the requirements, if values were assigned at random.
 
 Everything here is an upper bound, and 0 where no choice of records falls short. It depends on how often the cluster
 holds each sensitive value and on how many records are chosen, and not on who has which value.
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 NEVER = np.iinfo(np.int64).max
 """A size that nothing has."""
 MOST_SETS = 1 << 12
-"""Sets of values up to which all of them are looked at."""
+"""The most sets of values that are all examined."""
 ROUNDING = 1 + 1e-6
 """Bounds are so much larger than computed, for what is lost to rounding."""
 LEAST = 1e-300

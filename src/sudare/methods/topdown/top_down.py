@@ -82,8 +82,8 @@ def top_down(
 
     ``split`` is how a cluster chooses among its splits, ``order`` whether clusters choose for themselves, ``items``,
     ``remainder`` and ``beta`` how item sets are split. ``polish`` moves records between the classes afterwards (see
-    :mod:`sudare.methods.clustering.polish`). ``sensitive`` and ``slack`` are whether sensitive values are looked at
-    (see :mod:`sudare.methods.topdown.blind_splits`). ``seed`` is for tests of that; nothing else is drawn.
+    :mod:`sudare.methods.clustering.polish`). ``sensitive`` and ``slack`` say whether sensitive values are used (see
+    :mod:`sudare.methods.topdown.blind_splits`). ``seed`` is for tests of that; nothing else is drawn.
     """
     from sudare.kernels.lattice.item_combinations import count_items
     from sudare.kernels.topdown.splits import LEAST_LOSS, WIDEST

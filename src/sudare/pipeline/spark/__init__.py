@@ -1,1 +1,1 @@
-"""Making a release where the rows are on a Spark cluster."""
+"""Releases of rows on a Spark cluster."""

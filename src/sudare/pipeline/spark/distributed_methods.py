@@ -1,4 +1,4 @@
-"""Decisions about rows that are spread out: what each kind of method sends where, and makes of what arrives there.
+"""Decisions about rows on many machines: for each kind of method, which rows go where, and what becomes of them there.
 
 A decision is planned by the driver and carried out on executors. ``send`` says for each row of a shard to which bundle
 it goes, and with what; ``make`` turns all rows of a bundle into rows of the release. A bundle is about a million rows.
@@ -31,7 +31,7 @@ from sudare.table import SUPPRESSED, Column, Draw, ItemSets, Perturbation, Table
 BUNDLE = MANY_ROWS
 """The rows that are solved and written in one place, about."""
 BLOCK = 1 << 17
-"""The rows that are handed over at a time."""
+"""The rows of one batch."""
 
 Ints = NDArray[np.int64]
 
@@ -67,7 +67,7 @@ class Decision(Protocol):
         """Return the bundle of each row, -1 if it goes nowhere, and a number that goes with it."""
 
     def make(self, table: Table, numbers: NDArray[Any], bundle: int) -> Iterator[tuple[pa.RecordBatch | None, Any]]:
-        """Give the rows of a bundle in batches, and with one of them what is to be told of it."""
+        """Yield the rows of a bundle in batches, one of them with the figures of the bundle."""
 
     def schema(self, empty: Table) -> pa.Schema:
         """Return the columns that it makes."""
@@ -75,7 +75,7 @@ class Decision(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Classes that are made where the rows come together, by a plan for a table that is spread out."""
+    """Classes that executors make from bundles of rows, by a plan of the driver."""
 
     plan: Any
     of_part: NDArray[np.int32]
@@ -219,10 +219,11 @@ class CodesOf:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Cells that are drawn where the rows come together; these come together by chance, or by whom they are about.
+    """Cells that executors draw for bundles of rows; rows are bundled at random, or by person.
 
-    Chance depends on the shard, for what a row holds must not show in where it goes. A shard that was lost, and then
-    was cut of rows in another order, would send some rows twice and others not at all: only ``known`` ones are sent.
+    Randomness depends on the shard, because the content of a row must not decide where it goes. A lost shard that is
+    made again from rows in another order would send some rows twice and others not at all, so only ``known`` shards are
+    sent.
     """
 
     draws: Mapping[str, SetsOf | CodesOf]
@@ -234,7 +235,7 @@ class Drawn:
     def send(self, shard: Table, body: bytes) -> tuple[Ints, NDArray[Any]]:
         """Send rows anywhere; records of one person go together, since what they show is drawn at once."""
         if digest_of(body) not in self.known:
-            what = "gave its rows in another order, or other rows, when Spark had lost some and read it again."
+            what = "returned different rows, or another order, when Spark read it again after a loss."
             raise DataError(Problem("the table", what, "run it again, or write the table as Parquet first."))
         key = hashlib.blake2b(body, key=self.secret, digest_size=32).digest()
         found = Keyed(key).below(self.bundles, shard.rows)
@@ -267,7 +268,7 @@ class Drawn:
         return draws
 
     def schema(self, empty: Table) -> pa.Schema:
-        """Return the columns as they came, but for those that are drawn."""
+        """Return the columns unchanged, except for those that are drawn."""
         assert empty.carried is not None
         carried = [n for n in self.wanted.names if n in empty.carried.column_names and n not in self.draws]
         types = {name: kind for maker in carried_columns(empty, carried, {}) for name, kind in maker.types.items()}
@@ -277,7 +278,7 @@ class Drawn:
 
 
 def _with_first(batches: Iterator[pa.RecordBatch], told: Any, nothing: Any) -> Iterator[tuple[Any, Any]]:
-    """Give batches, and what is to be told with the first of them, or alone if there is none."""
+    """Yield batches with the figures in the first of them, or the figures alone if there is no batch."""
     first = next(batches, None)
     yield first, told
     for batch in batches:

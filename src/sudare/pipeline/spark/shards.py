@@ -1,8 +1,8 @@
-"""Rows that are spread over many machines, as shards: encoded once, there, with the dictionaries of the whole table.
+"""Shards: parts of a table on many machines, encoded in place with the dictionaries of the whole table.
 
-A shard is up to about a million rows. It is made where the rows are, with a dictionary of its own for each column;
-these are merged here, and encoded by the usual encoders, so that values, hierarchies and missing cells mean what they
-mean everywhere. What goes back is small: for each column the values there are, and their codes.
+A shard has up to about a million rows. The executor makes it, with its own dictionary for each column. The driver
+merges these dictionaries with the usual encoders, so values, hierarchies and missing cells mean the same as elsewhere.
+It sends back only the values of each column and their codes.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ Codes = NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True)
 class Cutting:
-    """What makes shards of rows: ``single`` and ``sets`` are encoded, ``carried`` leave as they came.
+    """The maker of shards from rows: ``single`` and ``sets`` are encoded, ``carried`` stay unchanged.
 
-    The columns of a batch stand in the order ``names``. ``sets`` has the separator of each item-set column. Where one
-    shard ends and another begins depends on the rows alone, not on the batches they come in: rows that are read again,
-    in place of those that an executor has lost, come in others.
+    The columns of a batch are in the order ``names``. ``sets`` has the separator of each item-set column. The limits of
+    shards depend on the rows alone, not on their batches: when rows are read again after the loss of an executor,
+    batches differ.
     """
 
     names: tuple[str, ...]
@@ -59,7 +59,7 @@ class Cutting:
     most: int = SHARD
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Parcel]:
-        """Give a parcel for each shard: its words in the head, its cells in the body."""
+        """Yield a parcel for each shard: its words in the head, its cells in the body."""
         waiting: list[pa.RecordBatch] = []
         rows = size = 0
         for batch in batches:
@@ -117,7 +117,7 @@ def row_sizes(batch: pa.RecordBatch) -> Ints:
 
 
 def digest_of(body: Any) -> bytes:
-    """Return what tells a shard from one that was cut anew of rows in another order."""
+    """Return a digest that distinguishes a shard from one made again from rows in another order."""
     return hashlib.blake2b(body, digest_size=16).digest()
 
 
@@ -144,7 +144,7 @@ def unpacked(data: bytes) -> pa.Table:
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """The different cells of one column, as they came: ``values`` without null, and how often each occurs.
+    """The different original cells of one column: ``values`` without null, and how often each occurs.
 
     ``counts`` begins with the number of nulls; of an item-set column these are null sets, and values are items.
     """
@@ -170,8 +170,8 @@ def _merged(name: str, parts: Sequence[tuple[pa.Array, Ints]]) -> Words:
     joined = pa.concat_arrays([values if values.type == kind else values.cast(kind) for values, _ in parts])
     encoded = joined.dictionary_encode()
     if len(encoded.dictionary) > MOST_VALUES:
-        what = f"has {len(encoded.dictionary):,} different values; up to {MOST_VALUES:,} can be told apart on Spark."
-        hint = "leave the column out, give coarser values, or run on one machine."
+        what = f"has {len(encoded.dictionary):,} different values; at most {MOST_VALUES:,} are possible on Spark."
+        hint = "remove the column, use coarser values, or run on one machine."
         raise UnsupportedError(Problem(f"column '{name}'", what, hint))
     counts = np.zeros(1 + len(encoded.dictionary), np.int64)
     counts[0] = sum(int(many[0]) for _, many in parts)
@@ -182,10 +182,10 @@ def _merged(name: str, parts: Sequence[tuple[pa.Array, Ints]]) -> Words:
 
 @dataclass(frozen=True, eq=False)
 class Book:
-    """The dictionaries of a table that is spread out: it makes tables of shards, wherever they are.
+    """The dictionaries of a table on many machines; they turn shards into tables.
 
-    ``table`` has all columns in their roles, and no rows. ``raw`` are the different cells of each column as they came,
-    and ``code`` has the code of each, that of null first.
+    ``table`` has all columns in their roles, and no rows. ``raw`` are the different original cells of each column, and
+    ``code`` has the code of each, that of null first.
     """
 
     table: Table
@@ -212,7 +212,7 @@ class Book:
         words = words if words.type == raw.type else words.cast(raw.type)
         places = pc.index_in(words, value_set=raw)
         if places.null_count:
-            raise DataError(Problem(f"column '{name}'", "holds other values when it is read again."))
+            raise DataError(Problem(f"column '{name}'", "returned different values when it was read again."))
         return np.concatenate((np.zeros(1, np.int64), places.to_numpy().astype(np.int64) + 1))
 
     def _column(self, name: str, words: pa.Array, cells: Any) -> Column | ItemSets:
@@ -252,7 +252,7 @@ class Book:
         )
 
     def pack(self, table: Table, rows: Ints, more: Any = None) -> bytes:
-        """Return some rows of a shard as the body of a parcel, with anything else that is to go with them."""
+        """Return some rows of a shard as the body of a parcel, with additional data."""
         taken = table.taken(rows)
         cells: dict[str, Any] = {}
         for name, column in _columns(taken).items():

@@ -1,4 +1,4 @@
-"""The audit of a release that Spark holds: it goes to where the rows are, and nothing but findings comes back."""
+"""The audit of a release on Spark: executors audit their rows, and only findings come back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.audits import Alone, AuditReport, Elsewhere, Told, audit_release
+from sudare.audits import Alone, AuditorInput, AuditReport, Elsewhere, audit_release
 from sudare.audits.class_tables import Whole
 from sudare.audits.distributed_audit import (
     Bucket,
@@ -26,7 +26,7 @@ from sudare.audits.distributed_audit import (
     whole_of,
 )
 from sudare.audits.release_columns import Release
-from sudare.audits.run import in_its_own_way
+from sudare.audits.run import naming_other_method
 from sudare.audits.uniqueness import Found as Unique
 from sudare.audits.uniqueness import look, parted
 from sudare.core.errors import UnsupportedError
@@ -59,12 +59,12 @@ def prove(
     where: str,
     policy: Policy,
     *,
-    told: Told,
+    told: AuditorInput,
     mechanism: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Proven:
     """Prove every promise of a policy on a release, as :func:`sudare.audits.run.audit_release` does."""
-    with in_its_own_way(told, policy):
+    with naming_other_method(told, policy):
         return _prove(spark, frame, where, policy, told.about(policy), mechanism, say)
 
 
@@ -73,7 +73,7 @@ def _prove(
     frame: Any,
     where: str,
     policy: Policy,
-    told: Told,
+    told: AuditorInput,
     mechanism: Mapping[str, Any] | None,
     say: Callable[[str], None],
 ) -> Proven:
@@ -85,7 +85,7 @@ def _prove(
     made_by = told.maker(policy)
     recoding = method_of(str(made_by)).recoding
     if recoding == "apart":
-        what = f"a release by {made_by} is two files, and is not proven on Spark."
+        what = f"a release by {made_by} consists of two files, and cannot be proven on Spark."
         raise UnsupportedError(what, hint="audit it without an engine.")
     layout.check()
 
@@ -112,7 +112,7 @@ def _prove(
 
 
 def _nothing(names: Sequence[str]) -> Any:
-    raise AssertionError("what is unique is counted by Spark")
+    raise AssertionError("unique records are counted by Spark")
 
 
 def _classes(
@@ -121,7 +121,7 @@ def _classes(
     layout: Layout,
     rows: int,
     unique: Unique,
-    told: Told,
+    told: AuditorInput,
     started: float,
     say: Callable[[str], None],
 ) -> Proven:
@@ -152,11 +152,11 @@ def _drawn(
     layout: Layout,
     policy: Policy,
     single: Callable[..., list[Alone]],
-    told: Told,
+    told: AuditorInput,
     mechanism: Mapping[str, Any] | None,
     say: Callable[[str], None],
 ) -> AuditReport:
-    """Prove a release whose values were drawn, from how often there is what."""
+    """Prove a release with randomly drawn values, from value counts."""
     held: dict[tuple[str, ...], pa.Table] = {}
 
     def count(names: Sequence[str]) -> pa.Table:
@@ -172,7 +172,7 @@ def _drawn(
 
 def _check_counted(combinations: int) -> None:
     if combinations > MOST_COUNTED:
-        what = f"a promise has to be proven from {combinations:,} different combinations of values, which are too many."
+        what = f"a promise must be proven from {combinations:,} different combinations of values, which are too many."
         raise UnsupportedError(what, hint="use fewer or coarser columns, or prove it on one machine.")
 
 
@@ -211,7 +211,7 @@ class _Proving:
 
 @dataclass(frozen=True)
 class _Looking:
-    """Looks at sets, and tells what it found in the head of a parcel."""
+    """Checks sets, and returns its findings in the head of a parcel."""
 
     layout: Layout
     mechanism: Any

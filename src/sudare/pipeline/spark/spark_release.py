@@ -1,11 +1,12 @@
-"""Making a release of rows that are spread over a Spark cluster: they stay there, and the decision goes to them.
+"""A release of rows on a Spark cluster: the rows stay there, and the decision goes to them.
 
-1. Rows become shards where they are; the words of their columns come up, and a dictionary of the whole goes down.
-2. The method is planned. ``top-down`` and ``mondrian`` cut the first levels from histograms that shards tell
-   (:mod:`sudare.methods.topdown.distributed.distributed_frame`). Methods of global recoding decide on atoms, as they
-   do for databases. Where values are drawn, the mechanism follows from histograms.
-3. Shards are sent on in parts, so that rows which are decided on together come together. There they are solved by the
-   same kernels as anywhere, rendered, and measured; what is measured adds up.
+1. Executors encode their rows as shards. The values of the columns come to the driver, and a common dictionary goes
+   back.
+2. The method is planned. ``top-down`` and ``mondrian`` make the first splits from histograms of the shards
+   (:mod:`sudare.methods.topdown.distributed.distributed_frame`). Methods of global recoding decide on atoms, as they do
+   for databases. For methods that draw values, the mechanism follows from histograms.
+3. Shards are redistributed, so that rows of one part are on one executor. The same kernels as elsewhere solve, render
+   and measure each part, and the measures are added up.
 4. Spark writes the rows, and they are read back and proven where they are
    (:mod:`sudare.pipeline.spark.spark_audit`).
 """
@@ -27,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from sudare import engines
-from sudare.audits import Told as ToldOf
+from sudare.audits import AuditorInput
 from sudare.core.errors import DataError, Problem, TargetError, UnsupportedError
 from sudare.core.randomness import Entropy
 from sudare.engines import Tally
@@ -99,18 +100,18 @@ def make_on_spark(request: Request) -> Result:
                 written,
                 target.where,
                 policy,
-                told=ToldOf(method=str(request.method["name"])),
+                told=AuditorInput(method=str(request.method["name"])),
                 mechanism=figures.mechanism.to_dict(),
                 say=lambda step: request.listener(step, 0, 0),
             )
-            hint = "does the source give other rows each time it is read?"
+            hint = "does the source return different rows each time it is read?"
             check_proof(proven.report, figures, target.where, hint)
         if isinstance(decision, Classes):
             apart = sum(head.classes for head in heads)
             if decision.wanted.subjects == "per-class" and apart != proven.classes:
                 # people are numbered from 1 where a class is made: a number may stand for two of them then
-                what = "classes that were made on different executors look alike, and number people each on its own."
-                hint = "say subjects: linked, leave hierarchies out, or run on one machine."
+                what = "classes of different executors have equal cells, but each numbers its people separately."
+                hint = "set subjects: linked, remove hierarchies, or run on one machine."
                 raise UnsupportedError(Problem("release.subjects", what, hint))
             # parts of one class may have been made apart: how large classes are shows in the release
             figures = resized(figures, proven.classes, proven.squares)
@@ -123,20 +124,20 @@ def refuse(request: Request) -> None:
     name = str(request.method["name"])
     check_spark(name)
     if request.origin is not None:
-        what = "Spark reads Parquet and its own tables here, not databases."
-        raise UnsupportedError(Problem(request.origin.shown, what, "leave the engine out: the database does the work."))
+        what = "Spark reads Parquet and its own tables, not databases."
+        raise UnsupportedError(Problem(request.origin.shown, what, "remove --engine: the database does the work."))
     if request.entry.distributed == "cells" and request.target is None:
         # what Spark loses of a table in memory it makes again, and then draws again: whoever sees both knows more
-        what = f"values that {name} draws have to be written down, and a DataFrame may be made more than once."
+        what = f"Spark may compute a DataFrame more than once, but the random values of {name} must be stored."
         raise UnsupportedError(what, hint="name a Parquet folder or a table with out=...")
     if request.policy.release.order == "keep":
-        what = "rows have no order of their own on Spark, so that it cannot be kept."
-        raise UnsupportedError(Problem("release.order", what, "leave it out, or run on one machine."))
+        what = "rows have no fixed order on Spark, so it cannot be kept."
+        raise UnsupportedError(Problem("release.order", what, "remove it, or run on one machine."))
     together = [key for key in ("strata", "never", "joint") if request.method.get(key)]
     if request.entry.perturbs and together:
         why = "it looks at combinations of values of the whole table."
         what = f"{name} with {together[0]} does not run on Spark: {why}"
-        raise UnsupportedError(what, hint="leave it out, or run on one machine.")
+        raise UnsupportedError(what, hint="remove it, or run on one machine.")
 
 
 @dataclass
@@ -167,8 +168,8 @@ def _read(request: Request, spark: Spark) -> _Spread:
     odd = (schema.metadata or {}).get(b"odd", b"").decode().split("\0")
     unfit = [name for name in odd if name in policy.columns and policy.columns[name].role != "identifier"]
     if unfit:
-        what = "is of a type of Spark that a release cannot show."
-        raise DataError([Problem(f"column '{name}'", what, "leave it out, or convert it.") for name in unfit])
+        what = "has a Spark type that a release cannot show."
+        raise DataError([Problem(f"column '{name}'", what, "remove it, or convert it.") for name in unfit])
     # who records are about matters if people are counted, or if what is drawn depends on it
     unasked = view.named("subject") if request.makes_classes and not policy.counts_subjects else []
     encoded = [name for name in looked_at(view, request.view.also) if name not in unasked]
@@ -227,11 +228,11 @@ def _without_rare(request: Request, spread: _Spread) -> _Spread:
     return replace(spread, book=book, frequencies=frequencies)
 
 
-Told = Callable[[list[Any]], Figures]
+FiguresOf = Callable[[list[Any]], Figures]
 
 
-def _decide(request: Request, spread: _Spread) -> tuple[Decision, Told]:
-    """Return what is to become of the rows, and how figures follow from what bundles tell."""
+def _decide(request: Request, spread: _Spread) -> tuple[Decision, FiguresOf]:
+    """Return the decision about the rows, and the function that computes figures from those of bundles."""
     requirements, distributed = request.requirements, request.entry.distributed
     subject = spread.book.table.subject
     people = 0 if subject is None else subject.size
@@ -243,7 +244,7 @@ def _decide(request: Request, spread: _Spread) -> tuple[Decision, Told]:
     return _everywhere(request, spread, show)
 
 
-def _split(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+def _split(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, FiguresOf]:
     """Plan a method of local recoding."""
     table, frequencies = spread.book.table, spread.frequencies
     totals = {name: frequencies[name] for name in table.sensitive}
@@ -272,12 +273,12 @@ def _split(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, T
     return Classes(plan, of_part, count, {name: frequencies[name] for name in table.single}, show), told
 
 
-def _everywhere(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
-    """Decide on atoms, for methods that decide alike everywhere."""
+def _everywhere(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, FiguresOf]:
+    """Decide on atoms, for methods of global recoding."""
     book = spread.book
     if book.table.sets:
         what = f"{request.method['name']} does not generalize item sets."
-        raise UnsupportedError(what, hint="use top-down, or leave the column out.")
+        raise UnsupportedError(what, hint="use top-down, or remove the column.")
     atoms = _atoms(spread)
     table, owner = repeated(request, atoms)
     table = protect_rare_values(request, table)
@@ -289,7 +290,7 @@ def _everywhere(request: Request, spread: _Spread, show: Wanted) -> tuple[Decisi
     classes = partition.classes.astype(np.int64)
     lowest, highest = (edge.reduceat(classes, starts) for edge in (np.minimum, np.maximum))
     if (lowest != highest).any():
-        what = f"{request.method['name']} parts records that agree in everything, which does not run on Spark."
+        what = f"{request.method['name']} separates equal records, which does not run on Spark."
         raise UnsupportedError(what, hint="use top-down.")
     names = tuple(table.single)
     single = [table.single[name] for name in names]
@@ -306,7 +307,7 @@ def _everywhere(request: Request, spread: _Spread, show: Wanted) -> tuple[Decisi
 
 
 def _atoms(spread: _Spread) -> Tally:
-    """Count records by all columns that are looked at."""
+    """Count records by all columns that the method uses."""
     book = spread.book
     parts = spread.spark.gather(spread.shards, partial(_count_atoms, book))
     names = list(book.columns)
@@ -341,7 +342,7 @@ def _added(counted: pa.Table) -> pa.Table:
     return counted.group_by(keys).aggregate([("n", "sum")]).rename_columns([*keys, "n"])
 
 
-def _drawn(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, Told]:
+def _drawn(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, FiguresOf]:
     """Fix the mechanism by which values are drawn, from how often each occurs."""
     table = _as_counted(spread)
     # whether sets of several records are one draw shows where these come together
@@ -466,7 +467,7 @@ class _Writing:
     def __call__(self, parcels: Iterator[Parcel]) -> Iterator[Parcel]:
         for bundle, made in groupby(self.make(parcels), key=lambda parcel: parcel.key):
             if not self.folder.is_dir():
-                what = "is not seen by the executors of Spark."
+                what = "is not visible to the executors of Spark."
                 raise TargetError(Problem(str(self.folder.parent), what, "use a folder that they share, or a table."))
             told: list[Any] = []
             draft = self.folder / f".{bundle}-{secrets.token_hex(8)}.parquet"

@@ -1,4 +1,4 @@
-"""Where a release goes that Spark makes: a folder of Parquet files, a table, or a DataFrame for whoever request."""
+"""Targets of a release by Spark: a folder of Parquet files, a table, or a DataFrame for the caller."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from sudare.releases.certificate import Certificate
 
 
 class SparkTarget(Protocol):
-    """What can be done with a release on its way."""
+    """The operations of a target."""
 
     where: str
 
     def write(self, frame: Any) -> Any:
-        """Make the rows where nobody looks for them; return them as they are read back."""
+        """Write the rows under a temporary name; return them as read back."""
 
     def place(self, certificate: Certificate) -> Any:
-        """Put them in their place, with the certificate; return them if they go to whoever request."""
+        """Place the rows and the certificate; return the rows if they go to the caller."""
 
 
 class FolderTarget:
@@ -70,9 +70,9 @@ class TableTarget:
         hint = "choose another name for the release."
         older = spark.noted(self.paper)
         if older is not None and parse_certificate(older) is None:
-            raise TargetError(Problem(self.paper, "is there already, and is no certificate of a release.", hint))
+            raise TargetError(Problem(self.paper, "exists already, and is not the certificate of a release.", hint))
         if older is None and spark.exists(name):
-            raise TargetError(Problem(name, "is there already, and is no release.", hint))
+            raise TargetError(Problem(name, "exists already, and is not a release.", hint))
 
     def write(self, frame: Any) -> Any:
         """Make a table of the rows."""
@@ -103,7 +103,7 @@ class RemoteTarget:
         self.draft = f"{self.address.rpartition('/')[0]}/sudare_tmp_{secrets.token_hex(8)}"
         self.written = f"{self.draft}/release.parquet"
         if self.folders.exists(self.address) and not self.folders.exists(self.paper):
-            what = "is there already, and is no release."
+            what = "exists already, and is not a release."
             raise TargetError(Problem(self.where, what, "choose another name for the release."))
 
     def write(self, frame: Any) -> Any:
@@ -153,21 +153,21 @@ class FrameTarget:
         return found
 
     def drop(self) -> None:
-        """Let go of rows that nobody gets."""
+        """Release rows that are not returned."""
         if self.frame is not None:
             self.spark.forget(self.frame)
 
 
 @contextmanager
 def target_of(request: Request, spark: Spark) -> Iterator[SparkTarget]:
-    """Give where a release is to go; nothing is left of it on any way out but the last."""
+    """Yield the target of a release; if anything fails, nothing of it remains."""
     out = request.target
     if isinstance(out, Place):
-        what = "Spark does not write to a database here."
-        raise UnsupportedError(Problem(out.shown, what, "write to a Parquet folder, or leave the engine out."))
+        what = "Spark does not write to a database."
+        raise UnsupportedError(Problem(out.shown, what, "write to a Parquet folder, or remove --engine."))
     if out is None:
         if not is_spark(request.data):
-            raise TargetError(Problem("out", "a release of a file or a table needs a place.", "say out."))
+            raise TargetError(Problem("out", "the release needs a file or a table to write to.", "say out."))
         target = FrameTarget(spark)
         try:
             yield target
@@ -209,4 +209,4 @@ def _check_out(out: Path, data: Any) -> None:
     if isinstance(data, str) and is_path(data) and out.exists() and Path(data).exists() and out.samefile(data):
         raise TargetError(Problem(text, "is the source itself.", "choose another name for the release."))
     if out.is_dir() and not certificate_path(out).is_file():
-        raise TargetError(Problem(text, "is a folder, and no release.", "choose another name for the release."))
+        raise TargetError(Problem(text, "is a folder, but not a release.", "choose another name for the release."))

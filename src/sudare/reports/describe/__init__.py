@@ -1,7 +1,7 @@
-"""Describing a release beside its data, in plain figures that may be shown to anybody.
+"""The description of a release and its data, in plain figures that anyone may see.
 
-Whatever leaves this room is blurred already: no count of fewer records than the policy's threshold, no value that fewer
-share, no smallest and no largest number. So nobody who draws a picture of it can give anything away.
+All figures from this room are already blurred: no count of fewer records than the policy's threshold, no value that
+fewer share, no smallest and no largest number. So a picture of them is safe.
 """
 
 from sudare.reports.describe.figures import describe

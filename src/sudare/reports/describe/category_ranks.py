@@ -1,4 +1,4 @@
-"""The order that categories have by themselves: bands of ages and other numbers, from the lowest to the highest."""
+"""The natural order of categories: bands of ages and other numbers, from the lowest to the highest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Released cells beside the parts that a report shows: what they cover, how exactly, and where they stand.
+"""Shares of released cells in the bins and categories of a report.
 
 Cells are read as `sudare estimate` reads them: an interval counts evenly for all it covers, a set for each of its
 members, a node of a hierarchy for each leaf below it, and ``*`` for everything that the column shows.
@@ -30,7 +30,7 @@ SINGLE, GENERAL, HIDDEN = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class CellShares:
     """What a released column shows: each record has a kind of cell, and each kind is described once.
 
     ``form`` says whether it is a single value, generalized or hidden; ``width`` how much it covers (a stretch of the
@@ -123,7 +123,9 @@ def _leaves_below(tree: hierarchies.Hierarchy) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def read_generalized(cells: pa.ChunkedArray, column: Column, scale: Scale | None, nodes: Mapping[str, Node]) -> Shown:
+def read_generalized(
+    cells: pa.ChunkedArray, column: Column, scale: Scale | None, nodes: Mapping[str, Node]
+) -> CellShares:
     """Read a generalized column."""
     found = read_cells(cells)
     read = _on_axis if column.positions is not None else _of_categories
@@ -136,7 +138,7 @@ def _on_axis(
     column: Column,
     scale: Scale | None,
     nodes: Mapping[str, Node],
-) -> Shown:
+) -> CellShares:
     axis = scale.axis if scale is not None and scale.axis is not None else Axis.of(column)
     root = max(nodes.values(), key=lambda node: node.total, default=None)
     form, low, high, labelled = _spans(told, axis, nodes, root)
@@ -158,7 +160,7 @@ def _on_axis(
             np.clip([low[place], high[place]], *scale.bins.reach) if scale is not None and scale.bins else [0, np.nan]
         )
         width[place] = ends[1] - ends[0]
-    return Shown(kind, form, width, low, high, weights, strange=strange)
+    return CellShares(kind, form, width, low, high, weights, strange=strange)
 
 
 def _spans(
@@ -242,7 +244,7 @@ def _of_categories(
     column: Column,
     scale: Scale | None,
     nodes: Mapping[str, Node],
-) -> Shown:
+) -> CellShares:
     form = np.full(len(told), SINGLE, dtype=np.int64)
     width = np.ones(len(told))
     leaves = max((node.total for node in nodes.values()), default=0)
@@ -264,8 +266,8 @@ def _of_categories(
     none = np.full(len(told), np.nan)
     strange = any(member is not None and member not in values for member in found.members)
     if scale is None or not (found.members or found.below):  # what shows nothing tells no shares either
-        return Shown(kind, form, width, none, none, strange=strange)
-    return Shown(kind, form, width, none, none, found.weights(len(told), scale), strange=strange)
+        return CellShares(kind, form, width, none, none, strange=strange)
+    return CellShares(kind, form, width, none, none, found.weights(len(told), scale), strange=strange)
 
 
 def _add(weights: Floats, line: Ints, part: Ints, share: Floats) -> None:
@@ -273,8 +275,8 @@ def _add(weights: Floats, line: Ints, part: Ints, share: Floats) -> None:
     np.add.at(weights, (line[there], part[there]), share[there])
 
 
-def read_untouched(cells: pa.ChunkedArray, column: Column, scale: Scale | None, missing: Sequence[str]) -> Shown:
-    """Read a column that stands as it was, or whose cells are values that were drawn."""
+def read_untouched(cells: pa.ChunkedArray, column: Column, scale: Scale | None, missing: Sequence[str]) -> CellShares:
+    """Read a column that is unchanged, or whose values were drawn."""
     try:
         again = encode_like(column, _plain(cells), missing)
     except SudareError:  # times and durations in text, which are looked up among those of the data
@@ -287,15 +289,15 @@ def read_untouched(cells: pa.ChunkedArray, column: Column, scale: Scale | None, 
         part = None
         if scale is not None and scale.bins is not None:
             part = np.where(np.isnan(places), scale.missing, scale.bins.of(places))
-        return Shown(kind, form, np.zeros(again.size), places, places, part=part)
+        return CellShares(kind, form, np.zeros(again.size), places, places, part=part)
     part = None
     if scale is not None and scale.values is not None:
         texts = value_texts(again)
         part = scale.parts_of(pa.concat_arrays([texts, pa.nulls(int(again.missing), texts.type)]))
-    return Shown(kind, form, np.ones(again.size), none, none, part=part)
+    return CellShares(kind, form, np.ones(again.size), none, none, part=part)
 
 
-def _looked_up(cells: pa.ChunkedArray, column: Column, scale: Scale | None, missing: Sequence[str]) -> Shown:
+def _looked_up(cells: pa.ChunkedArray, column: Column, scale: Scale | None, missing: Sequence[str]) -> CellShares:
     found = read_cells(cells)
     kind, texts = found.of_row, found.texts.to_pylist()
     axis = scale.axis if scale is not None and scale.axis is not None else Axis.of(column)
@@ -305,7 +307,7 @@ def _looked_up(cells: pa.ChunkedArray, column: Column, scale: Scale | None, miss
     part = None
     if scale is not None and scale.bins is not None:
         part = np.where(np.isnan(places), scale.missing, scale.bins.of(places))
-    return Shown(kind, form, np.zeros(len(texts)), places, places, part=part)
+    return CellShares(kind, form, np.zeros(len(texts)), places, places, part=part)
 
 
 def _plain(cells: pa.ChunkedArray) -> pa.ChunkedArray:

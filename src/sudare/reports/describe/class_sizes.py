@@ -1,4 +1,4 @@
-"""How many records look alike in the quasi-identifiers, before and after, and how exposed that leaves them."""
+"""Sizes of classes before and after a release, and the risks that follow from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THRESHOLDS = (0.05, 0.09, 0.2)
 
 
 def class_columns(policy: Policy) -> list[str]:
-    """Return the quasi-identifiers that classes are made of: all but sets that only km-anonymity limits."""
+    """Return the quasi-identifiers that form classes: all except sets that only km-anonymity limits."""
     own = {spec.column for spec in policy.require if isinstance(spec, KmAnonymitySpec)}
     for spec in policy.require:
         if isinstance(spec, KAnonymitySpec):
@@ -137,7 +137,7 @@ def blurred_exposure(found: Mapping[str, Any], crowd: Crowd) -> dict[str, Any]:
 
 
 def plain_exposure(found: Mapping[str, Any], records: int) -> dict[str, Any]:
-    """Return the exposure of the release, which anybody can count."""
+    """Return the exposure of the release, which anyone can count."""
     whole = max(records, 1)
     return {
         "largest": round(found["largest"], 4),

@@ -1,4 +1,4 @@
-"""Each column before and after: in which parts it is shown, how it was changed, and what is left of it."""
+"""The description of each column before and after: its shares, its changes and the remaining detail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sudare.reports.describe.cell_shares import (
     GENERAL,
     HIDDEN,
     SINGLE,
-    Shown,
+    CellShares,
     nodes_of,
     read_generalized,
     read_untouched,
@@ -44,7 +44,7 @@ class Described:
     def __init__(self, pair: Pair, crowd: Crowd, listener: Listener) -> None:
         self.pair, self.crowd, self.listener = pair, crowd, listener
         self.scales: dict[str, Scale] = {}
-        self.shown: dict[str, Shown] = {}
+        self.shown: dict[str, CellShares] = {}
         self.plain: list[ColumnFigures] = []
         for number, name in enumerate(pair.columns):
             listener("describe columns", number, len(pair.columns))
@@ -130,7 +130,7 @@ class Described:
             return pair.certificate.recoding if pair.certificate.recoding in ("drawn", "apart") else "sets"
         return "generalized" if role == "quasi" and pair.touched else "untouched"
 
-    def _read(self, name: str, column: Column, scale: Scale | None) -> Shown | None:
+    def _read(self, name: str, column: Column, scale: Scale | None) -> CellShares | None:
         """Return what the release shows of a column; None where it stands elsewhere, or in sets."""
         treatment = self._treatment(name)
         if treatment in ("sets", "apart") or name not in self.pair.released.column_names:
@@ -147,7 +147,7 @@ class Described:
             return None
         return read_untouched(cells, column, scale, self.pair.missing)
 
-    def _later(self, name: str, column: Column, scale: Scale, shown: Shown | None) -> list[float] | None:
+    def _later(self, name: str, column: Column, scale: Scale, shown: CellShares | None) -> list[float] | None:
         """Return the shares that an analyst reads from the release."""
         if self._treatment(name) not in ("drawn", "sets", "apart"):
             return None if shown is None else shown.distribution(len(scale))
@@ -173,7 +173,7 @@ class Described:
         held = np.bincount(place[place >= 0], np.maximum(counts, 0.0)[place >= 0], len(scale))
         return [round(share, 6) for share in (held / max(held.sum(), 1e-300)).tolist()]
 
-    def _shares(self, name: str, shown: Shown | None) -> dict[str, float] | None:
+    def _shares(self, name: str, shown: CellShares | None) -> dict[str, float] | None:
         """Return the share of the data's records whose cell is a value, is generalized, hidden, or not there."""
         if self.pair.policy.columns[name].role != "quasi":
             return None
@@ -188,7 +188,7 @@ class Described:
         gone = self.crowd.share(lost) or 0.0
         return dict(zip(("single", "generalized", "hidden"), forms, strict=True)) | {"left_out": gone}
 
-    def _figures(self, name: str, kind: str, shown: Shown) -> Checked:
+    def _figures(self, name: str, kind: str, shown: CellShares) -> Checked:
         """Return what checklists ask for, all of it from the release.
 
         ``finest`` is the finest unit in which dates show; ``old`` whether ages above 89 show by themselves, in a range,
@@ -218,8 +218,8 @@ class Described:
             "exact": bool(np.any(used & (shown.form == SINGLE))),
         }
 
-    def _leads(self, name: str, column: Column, shown: Shown | None) -> Leads:
-        """Return whether released values lead to people, whatever the column is called; told by yes and no alone.
+    def _leads(self, name: str, column: Column, shown: CellShares | None) -> Leads:
+        """Return whether released values may identify people, for any column name, as yes or no.
 
         ``unique`` says that most records hold values of their own or of few, and that the values leave in some form;
         ``ends`` that ranges begin or end at such a value. ``own`` says the first in whatever form values leave,
@@ -242,10 +242,10 @@ class Described:
         if kind == "text":
             about = _about(len(column.values), self.crowd)
             return (
-                f"{about[0].upper()}{about[1:]} different values, too many or too often alone to be shown: a value "
-                "that few records share may say who they are about."
+                f"{about[0].upper()}{about[1:]} different values. They are not shown because they are too many or too "
+                "rare: a value that few records share may identify a person."
             )
-        return "There are too few records for a picture that gives nobody away."
+        return "There are too few records to show a picture safely."
 
     # -- item sets ------------------------------------------------------------------------------------------------
 
@@ -277,12 +277,8 @@ class Described:
             "distance": None,
             "shares": self._item_shares(name, len(column.items)),
             "notes": [
-                f"The items that most records hold, of {_about(len(texts), crowd)}. A record may hold several."
-                + (
-                    ""
-                    if untouched
-                    else " An item that the release does not show may still be there: absence is never shown."
-                )
+                f"The most frequent items, of {_about(len(texts), crowd)}. A record may hold several."
+                + ("" if untouched else " A record may have items that the release does not show.")
             ],
             "finest": None,
             "old": "none",
@@ -303,7 +299,7 @@ class Described:
 
 
 def _about(count: int, crowd: Crowd) -> str:
-    """Return how many different values there are, in words that tell no small number."""
+    """Return the number of different values, in words that show no small number."""
     return f"about {crowd.rounded(count):,}" if count >= crowd.least else "a few"
 
 

@@ -1,16 +1,16 @@
-"""Blurring: what of the data's counts may be shown.
+"""Disclosure control: which counts of the data a report may show.
 
-The threshold t is the largest k that the policy asks for; 10 if it asks for none, and never less than 3.
+The threshold t is the largest k that the policy requires; 10 if it requires none, and never less than 3.
 
 1. A value, or a bin of numbers, that fewer than t records (people, where the policy says who a record is about) have is
    not shown by itself. It is merged with others until there are t. If all such values of a column together have fewer
    than t records, nothing is merged with them: they are not shown, and count for the most frequent value.
-2. Counts of the data are rounded to multiples of t. So what a release shows of the same column, which is exact, cannot
-   be subtracted from it to find the few records that were left out.
-3. A count above nothing and below t is told as such, and by no number.
-4. What was found by trying something with each of some people is a count in disguise, and rounded like one.
+2. Counts of the data are rounded to multiples of t. So nobody can subtract the exact counts of the release to find the
+   few suppressed records.
+3. A count above 0 and below t is shown as "few", without a number.
+4. The result of an attack on several people is a count, too, and rounded like one.
 
-Figures that follow from the release alone are exact: whoever has the release can count them.
+Figures that follow from the release alone are exact: anyone who has the release can count them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def threshold(policy: Policy) -> int:
 
 
 def different(keys: Ints) -> Ints:
-    """Return each key once, in order; sorting is much faster here than numpy's own way by hashing."""
+    """Return each key once, in order; sorting is much faster here than numpy's hashing."""
     keys = np.sort(keys)
     return keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
 
@@ -53,7 +53,7 @@ class Crowd:
         return np.bincount(part, minlength=parts)[:parts].astype(np.int64)
 
     def heads(self, part: NDArray[Any], parts: int) -> Ints:
-        """Return how many people are in each part, as far as it is known who records are about."""
+        """Return how many people are in each part, if the person of each record is known."""
         if self.people is None:
             return self.records(part, parts)
         pairs = different(self.people.astype(np.int64) * parts + part)
@@ -102,7 +102,7 @@ class Crowd:
 def merged(heads: Ints, crowd: Crowd) -> Ints:
     """Merge neighbouring bins until each holds a crowd; return the new bin of each.
 
-    Bins without anybody are merged likewise: that nobody is there is a count below the threshold, too.
+    Empty bins are merged, too: zero is also a count below the threshold.
     """
     part = np.zeros(len(heads), dtype=np.int64)
     current, gathered = 0, 0

@@ -1,9 +1,8 @@
-"""A risk report as it may be shown: probabilities stay, counts of few records do not.
+"""The part of a risk report that may be shown: probabilities, but no counts of few records.
 
-How often a sensitive value is guessed rightly, and how often it is the usual one, are counts of people, and so is how
-many are singled out. From exact ones, the value of a single record that was left out would follow: the release tells
-the same of all others. So they are rounded as counts are, and their intervals outwards. Linking is different: it is a
-mean of probabilities, of which each record has its own.
+The numbers of correct guesses, of guesses by chance and of singled-out people are counts of people. Exact counts would
+reveal the value of a single suppressed record, because the release shows the same about all others. So they are rounded
+like counts, and their intervals outwards. Linking is different: it is a mean of one probability per record.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from sudare.reports.describe.disclosure_control import Crowd
 def blurred_risk(risk: Mapping[str, Any], crowd: Crowd) -> dict[str, Any]:
     """Return what a report shows of ``Risk.to_dict()``: attacks on both sides, and the combinations that single out.
 
-    Parts that are not there, or not in the form that is known here, are left out.
+    Missing parts, and parts of another form, are ignored.
     """
     before, after = risk.get("before") or {}, risk.get("after") or {}
     sides = {"before": before, "after": after}
@@ -52,7 +51,7 @@ def blurred_risk(risk: Mapping[str, Any], crowd: Crowd) -> dict[str, Any]:
 
 
 def _linked(side: Mapping[str, Any], crowd: Crowd | None = None) -> dict[str, float] | None:
-    """Return how often linking succeeds; its baseline is one of all records, and tells the number of the data's."""
+    """Return how often linking succeeds; its baseline is one of all records, and would reveal their number."""
     one = (side.get("linkage") or {}).get("linked")
     if one is None:
         return None
@@ -88,7 +87,7 @@ def _short(value: float) -> float:
 
 
 def _singled(side: Mapping[str, Any], crowd: Crowd, released: int | None = None) -> dict[str, Any] | None:
-    """Return the share of records that few columns single out; anybody can count those of a release exactly."""
+    """Return the share of records that few columns single out; anyone can count those of a release exactly."""
     found = side.get("singling_out")
     if found is None or released == 0:
         return None

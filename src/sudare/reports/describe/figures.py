@@ -1,6 +1,7 @@
-"""Everything that a report tells, in plain figures, from a release and its data.
+"""All figures of a report, from a release and its data.
 
-What follows from the release alone is exact; what follows from the data is blurred (see :mod:`~.blurring`).
+What follows from the release alone is exact; what follows from the data is blurred (see
+:mod:`sudare.reports.describe.disclosure_control`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sudare.reports.describe.columns import Described
 from sudare.reports.describe.disclosure_control import Crowd, threshold
 from sudare.reports.describe.exposure import blurred_risk
 from sudare.reports.describe.figure_types import ClassFigures, Figures, Records
-from sudare.reports.describe.losses import told_losses
+from sudare.reports.describe.losses import published_losses
 from sudare.reports.describe.relations import relations
 from sudare.sources.opened_source import Data
 from sudare.table import Column
@@ -40,8 +41,8 @@ def describe(
 ) -> Figures:
     """Describe a release of some data under a policy, in the types that JSON has; raise if they do not belong together.
 
-    ``names`` are what the release, the data and the policy are called. ``risk`` gives what a risk report's ``to_dict``
-    does, if there is one; it is asked last, when the release is known to be of this data.
+    ``names`` are the names of the release, the data and the policy. ``risk`` returns the ``to_dict`` of a risk report,
+    if there is one; it is called last, when the release is known to be of this data.
     """
     listener = progress or silent
     pair = open_pair(release, data, policy, listener)
@@ -77,7 +78,7 @@ def describe(
 
 
 def _records(pair: Pair, crowd: Crowd) -> Records:
-    """Return how many records came, left, and were left out; exact ones only if no small number follows from them."""
+    """Return the numbers of source, released and suppressed records; exact only if they reveal no small number."""
     lost = int(pair.certificate.suppressed)
     few = 0 < lost < crowd.least
     return {
@@ -177,7 +178,7 @@ def _certificate(pair: Pair, crowd: Crowd) -> dict[str, Any]:
     """Return the certificate without values, and without counts below the threshold."""
     facts, records = pair.certificate, _records(pair, crowd)
     return {
-        **told_losses(facts, crowd),
+        **published_losses(facts, crowd),
         "rounded": records["source_is_rounded"],
         "notes": [str(note) for note in facts.search.notes],
         "levels": dict(facts.search.levels),

@@ -1,8 +1,8 @@
-"""What a certificate says of loss, as a report may show it.
+"""The losses of a certificate, in the form that a report may show.
 
-A record that was left out counts as lost altogether. So from an exact loss, and the release, anybody could work out how
-many these are, and how many items they hold. Where they are fewer than the threshold, shares are rounded to multiples
-of it, and sums are not told.
+A suppressed record counts as a total loss. So an exact loss together with the release would reveal how many records
+were suppressed, and how many items they hold. If these are fewer than the threshold, shares are rounded to multiples of
+it, and sums are not shown.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from sudare.reports.describe.disclosure_control import Crowd
 SUMS = ("discernibility", "uncertainty")
 """Measures that add up something for each record."""
 OF_THE_RELEASE = ("average_class_size",)
-"""Measures that anybody can work out from the release."""
+"""Measures that anyone can compute from the release."""
 
 
-def told_losses(certificate: Certificate, crowd: Crowd) -> dict[str, Any]:
+def published_losses(certificate: Certificate, crowd: Crowd) -> dict[str, Any]:
     """Return the losses of a release, by column too, and what became of the items of its sets."""
     few = 0 < int(certificate.suppressed) < crowd.least
     by_column = certificate.loss_by_column
     return {
         "loss": _told(certificate.loss, crowd, few),
         "loss_by_column": {name: _told(figures, crowd, few) for name, figures in by_column.items()},
-        "item_sets": {name: told_items(figures, crowd, few) for name, figures in certificate.item_sets.items()},
+        "item_sets": {name: published_items(figures, crowd, few) for name, figures in certificate.item_sets.items()},
     }
 
 
@@ -40,8 +40,8 @@ def _told(figures: Mapping[str, Any], crowd: Crowd, few: bool) -> dict[str, Any]
     }
 
 
-def told_items(figures: Mapping[str, Any], crowd: Crowd, few: bool) -> dict[str, Any]:
-    """Return what a certificate tells of the items of a column; how many are shown can be counted."""
+def published_items(figures: Mapping[str, Any], crowd: Crowd, few: bool) -> dict[str, Any]:
+    """Return the figures of a certificate about the items of a column; anyone can count the shown ones."""
     return {
         name: value if name == "disclosed" or not few else crowd.nearby(value, crowd.rows)
         for name, value in figures.items()
@@ -49,5 +49,5 @@ def told_items(figures: Mapping[str, Any], crowd: Crowd, few: bool) -> dict[str,
 
 
 def disclosed_share(disclosed: int, items: int, crowd: Crowd) -> float:
-    """Return the share of the data's items that a release shows, rounded as counts are: it tells how many there are."""
+    """Return the share of the data's items that a release shows, rounded like a count, because it reveals one."""
     return crowd.nearby(disclosed / items, items) if items else 0.0

@@ -1,4 +1,4 @@
-"""How strongly columns go together, before and after.
+"""Relations between columns, before and after.
 
 =====================  ==========================================================================================
 two columns            the measure
@@ -9,10 +9,9 @@ one of them            the correlation ratio, from 0 to 1: the share of the numb
 categories both        Cramér's V, from 0 to 1
 =====================  ==========================================================================================
 
-Categories are those that the report shows, a released set counting for each of its members alike. Numbers beyond all
-but the outermost people count as theirs, on both sides: a single one far outside would decide a correlation alone, and
-its change would tell of the record that was left out. All follow from the
-sums of products of a few columns of figures, so that one multiplication of matrices finds them.
+Categories are those that the report shows; a released set counts equally for each of its members. Extreme values are
+capped on both sides, so that one outlier cannot dominate a correlation, and its change cannot reveal a suppressed
+record. All measures follow from sums of products, so one matrix multiplication computes them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.reports.describe.cell_shares import Shown
+from sudare.reports.describe.cell_shares import CellShares
 from sudare.reports.describe.chart_axes import places_of
 from sudare.reports.describe.disclosure_control import Crowd
 from sudare.reports.describe.figure_types import Relations
@@ -35,23 +34,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MOST_COLUMNS = 12
 LOOKED_AT = 100_000
-"""As many records are looked at; of more, so many are drawn."""
+"""The most records that are compared; of more, this many are drawn."""
 FEWEST = 30
-"""Of fewer records, or of fewer than three crowds, a correlation would tell too much about each."""
+"""With fewer records, or fewer than three times the threshold, a correlation would reveal too much about each."""
 
 
 def relations(
     columns: Mapping[str, Column],
     scales: Mapping[str, Scale],
-    shown: Mapping[str, Shown],
+    shown: Mapping[str, CellShares],
     crowd: Crowd,
     released: int,
     alike: Collection[str] = (),
 ) -> Relations | None:
     """Return both matrices in plain form; None where there are fewer than two columns, or too few records.
 
-    Columns that are ``alike`` differ in a few records only, which were left out. What two of them have in common is
-    told as it is in the release: the small difference would be that of these records.
+    Columns that are ``alike`` differ only in a few suppressed records. The relation of two of them is that in the
+    release: a small difference would reveal these records.
     """
     names = [name for name in scales if name in columns][:MOST_COLUMNS]
     if len(names) < 2 or min(crowd.rows, released) < max(FEWEST, 3 * crowd.least):
@@ -88,7 +87,7 @@ def _figures_before(column: Column, scale: Scale, rows: Ints) -> tuple[bool, Flo
     return False, lines[scale.of_code[codes]]
 
 
-def _figures_after(shown: Shown | None, scale: Scale, rows: Ints) -> tuple[bool, Floats] | None:
+def _figures_after(shown: CellShares | None, scale: Scale, rows: Ints) -> tuple[bool, Floats] | None:
     if shown is None:
         return None
     if scale.axis is not None:

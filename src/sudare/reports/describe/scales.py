@@ -1,4 +1,4 @@
-"""What a column's values are put together to in a report: round bins of numbers, or the most frequent categories."""
+"""Scales of a report: round bins of numbers, or the most frequent categories."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ MISSING, OTHERS = "(missing)", "all other values"
 class Scale:
     """The parts that a column is shown in.
 
-    ``of_code`` is the part of each code of the data's column, -1 where it is in none. ``others`` is the part of
-    whatever has none of its own, -1 if there is no such part. ``values`` are the texts of categories, to find them by.
-    ``few`` says that some records are in no part, since they are fewer than may be shown.
+    ``of_code`` is the part of each code of the data's column, -1 where it is in none. ``others`` is the part of all
+    other values, -1 if there is no such part. ``values`` are the texts of categories, to find them by. ``few`` says
+    that some records are in no part, since they are fewer than may be shown.
     """
 
     kind: str
@@ -59,13 +59,13 @@ class Scale:
 
 
 def is_free_text(column: Column, counts: Ints, rows: int) -> bool:
-    """Say whether a column holds text that is seldom the same twice, so that no value of it is to be shown."""
+    """Return whether a column holds text that is seldom the same twice, so that no value of it is to be shown."""
     alone = int(np.count_nonzero(counts[: len(column.values)] == 1))
     return len(column.values) > FREE_TEXT or alone * 2 > rows
 
 
 def are_codes(column: Column) -> bool:
-    """Say whether all texts of a column are short codes, such as 250.83 and V27: one word each, most with a digit."""
+    """Return whether all texts of a column are short codes, such as 250.83 and V27: one word, most with a digit."""
     words = [text for text in column.values.cast(pa.large_string()).to_pylist() if any(map(str.isalnum, text))]
     digits = sum(any(map(str.isdigit, word)) for word in words)
     return bool(words) and digits >= NEARLY_ALL * len(words) and all(map(_CODE.fullmatch, words))

@@ -1,4 +1,4 @@
-"""A picture of a calibration: each figure against the retention probability p, with its limit and the p that was found.
+"""The chart of a calibration: each figure against the retention probability p, with its limit and the best p.
 
     k         how many records anybody's could be, on a logarithmic scale
     alpha     how much is believed of the truth at most, for each limited column
@@ -54,7 +54,7 @@ class _Axis:
         return self.top + PANEL * (1 - min(max(part, 0.0), 1.0))
 
     def ticks(self) -> Iterator[tuple[float, str]]:
-        """Give the values that are written beside the axis."""
+        """Yield the values that are written beside the axis."""
         if self.logarithmic:
             for power in range(math.floor(self.low) + 1, math.floor(self.high) + 1):
                 if power >= 0:
@@ -79,7 +79,13 @@ def calibration_picture(found: Mapping[str, Any]) -> str:
         marks.append(_panel(curve, found, TOP + number * (PANEL + GAP)))
     end = TOP + len(curves) * (PANEL + GAP)
     marks += [
-        words((LEFT + WIDTH - RIGHT) / 2, end - 4, "p: how likely a value is kept", colour=QUIET, anchor="middle")
+        words(
+            (LEFT + WIDTH - RIGHT) / 2,
+            end - 4,
+            "p: the probability that a value is kept",
+            colour=QUIET,
+            anchor="middle",
+        )
     ]
     height = end + MARGIN
     return picture(WIDTH, height, _title(found), _description(found), marks)

@@ -1,4 +1,4 @@
-"""A picture of estimated counts: a panel for each cell, in it a bar for each value.
+"""The chart of estimated counts: a panel for each cell, in it a bar for each value.
 
     sex F, age [20, 29]       sex F, age [30, 39]       cells in the order of the answer, at most three in a row
     812 records               25 records, few
@@ -6,8 +6,8 @@
     flu       ==|--           flu       =|----          end reaches over the interval or bounds
               0  20%  40%               0  20%  40%     all panels have one scale
 
-An interval of which nothing is known is a faint band over the whole width. What does not fit is left out, and the
-picture says how much: of many values, those with the largest shares are shown.
+An unknown interval is a faint band over the whole width. If there are too many values, the chart shows those with the
+largest shares, and says how many are missing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Bar:
         return self.low is not None and self.high is not None
 
     def __str__(self) -> str:
-        limits = f", {_percent(self.low)} to {_percent(self.high)}" if self.known else ", nothing is known"
+        limits = f", {_percent(self.low)} to {_percent(self.high)}" if self.known else ", unknown"
         return f"{_word(self.value)}: {_percent(self.share)}{limits}"
 
 
@@ -205,11 +205,11 @@ def _description(panels: Sequence[_Panel]) -> str:
 def _heading(found: Mapping[str, Any], left_out: Sequence[str]) -> Iterator[str]:
     yield words(MARGIN, 36, shorten(_title(found), WIDTH - 2 * MARGIN, 20, bold=True), size=20, bold=True)
     about = f"Shares of the records of a cell, estimated by {found['estimator']}; lines"
-    limited = ", as far as the note allows" if found["notes"] else ""
+    limited = ", subject to the note" if found["notes"] else ""
     if found["limits"] == "bounds":
-        hold = "are bounds: the truth is never outside them"
+        hold = "are bounds: the true count is always between them"
     else:
-        hold = f"hold the truth in {100 * found['level']:g}% of cases{limited}"
+        hold = f"contain the true count in {100 * found['level']:g}% of cases{limited}"
     yield words(MARGIN, 58, f"{about} {hold}.", size=13, colour=QUIET)
     for number, line in enumerate(left_out):
         yield words(MARGIN, 76 + 16 * number, line, size=12, colour=WARNING)

@@ -1,13 +1,11 @@
-"""A picture of a comparison: privacy against utility, a point for each way, a line for each method over its sweep.
+"""The chart of a comparison: privacy against utility, a point per configuration, a line per method over its sweep.
 
-    utility
-      |        o---o          more to the left is safer, higher up is more useful
-      |    o--/               a way on the frontier is filled: no other is both safer and more useful
-      |   /
-      +------------- risk     the mean risk of a record, on a logarithmic scale
+    utility | o---o more to the left is safer, higher up is more useful | o--/ a configuration on the frontier is
+    filled: no other is both safer and more useful | / +------------- risk the mean risk of a record, on a logarithmic
+    scale
 
-Ways that hide or draw values have no risk of classes. They stand where the probability is that they promise not to
-exceed, as empty marks, and take no part in the frontier.
+Configurations that hide or draw values have no risk of classes. Empty marks show the probability that they promise not
+to exceed, and they are not on the frontier.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ FRONTIER = "#94a3b8"
 
 @dataclass(frozen=True)
 class _Mark:
-    """A way in the picture; ``told`` are the values of the sweep that are written beside it."""
+    """A configuration in the chart; ``told`` are the values of the sweep beside it."""
 
     name: str
     line: str
@@ -66,7 +64,7 @@ def frontier_picture(found: Mapping[str, Any]) -> str:
     """Return an SVG picture of a comparison, as its ``to_dict`` gives it.
 
     It stands on its own: no scripts, no fonts or style sheets from elsewhere, and a background of its own. Utility is 1
-    less the mean error of queries, or less the GCP if no queries were asked.
+    less the mean error of queries, or less the GCP if there are no queries.
     """
     marks = list(_marks(found))
     lines = list(dict.fromkeys(mark.line for mark in marks))
@@ -81,7 +79,7 @@ def frontier_picture(found: Mapping[str, Any]) -> str:
             body += _line(own, number, across, up)
         body += _legend(lines, marks)
     else:
-        body.append(words(LEFT, TOP + 40, "No way has both a risk and a utility.", colour=WARNING))
+        body.append(words(LEFT, TOP + 40, "No configuration has both a risk and a utility.", colour=WARNING))
     told = ". ".join(map(str, marks))
     return picture(WIDTH, HEIGHT, _TITLE, told, body)
 
@@ -130,7 +128,7 @@ class _Across:
         return LEFT + (WIDTH - LEFT - RIGHT) * part
 
     def ticks(self) -> Iterator[float]:
-        """Give the risks that are written below the axis: 1, 2 and 5 of each power, or powers alone if many."""
+        """Yield the risks that are written below the axis: 1, 2 and 5 of each power, or powers alone if many."""
         steps = STEPS if self.high - self.low < 3 else STEPS[:1]
         for power in range(math.floor(self.low), math.ceil(self.high) + 1):
             for step in steps:
@@ -151,7 +149,7 @@ class _Up:
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * part
 
     def ticks(self) -> Iterator[float]:
-        """Give the utilities that are written beside the axis."""
+        """Yield the utilities that are written beside the axis."""
         step = 10.0 ** math.floor(math.log10(self.high - self.low))
         step *= next(part for part in (1, 0.5, 0.2, 0.1) if (self.high - self.low) / (step * part) >= 4)
         for number in range(math.ceil(self.low / step), math.floor(self.high / step) + 1):
@@ -164,9 +162,11 @@ class _Up:
 def _heading(found: Mapping[str, Any], left_out: int) -> Iterator[str]:
     yield words(MARGIN, 34, _TITLE, size=20, bold=True)
     by = f"1 - mean relative error of {found['queries']} count queries" if found["queries"] else "1 - GCP"
-    about = f"{found['records']:,} records. Utility is {by}. Filled: no other way is both safer and more useful."
+    about = (
+        f"{found['records']:,} records. Utility is {by}. Filled: no other configuration is both safer and more useful."
+    )
     yield words(MARGIN, 58, about, size=13, colour=QUIET)
-    said = [f"{left_out} ways have no place here."] if left_out else []
+    said = [f"{left_out} configurations are not in the chart."] if left_out else []
     said += [found["stopped"]] if found["stopped"] else []
     if said:
         yield words(MARGIN, 78, " ".join(said), colour=WARNING)

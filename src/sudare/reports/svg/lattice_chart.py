@@ -1,4 +1,4 @@
-"""A picture of the lattice around its best node.
+"""The chart of a lattice around its best node.
 
     coarser nodes     one step less detail, in rows of at most eight
          best         what it loses, leaves out and forms; beside it what colours and boxes mean
@@ -77,12 +77,12 @@ class _Neighbour:
     def outcome(self) -> str:
         if not self.keeps:
             return self.reason
-        return f"{count(self.suppressed)} left out" if self.suppressed else "none left out"
+        return f"{count(self.suppressed)} suppressed" if self.suppressed else "none suppressed"
 
     def __str__(self) -> str:
         verdict = "keeps the policy" if self.keeps else "does not keep the policy"
         left_out, classes = _number(self.suppressed, "record"), _number(self.classes, "class")
-        return f"{self.column} {self.step}: {verdict}, loss {figure(self.loss)}, {left_out} left out, {classes}"
+        return f"{self.column} {self.step}: {verdict}, loss {figure(self.loss)}, {left_out} suppressed, {classes}"
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class _Side:
         return [first + index * pitch for index in range(len(self.rows[row]))]
 
     def way(self, row: int, left: float) -> list[Point]:
-        """Return the way from the best node to a box, through the gaps of the rows between."""
+        """Return the path of the line from the best node to a box, through the gaps between rows."""
         goal = left + self.width / 2
         points = [(CENTRE + (goal - CENTRE) * 0.28, self.edge)]
         for nearer in range(row):
@@ -171,7 +171,7 @@ def _neighbour(node: Mapping[str, Any], levels: Mapping[str, int], fine: int) ->
     column = next(name for name, level in levels.items() if node["levels"][name] != level)
     left_out = node["suppressed"]
     # so many may be left out, as others show: something else is wrong with the node
-    reason = f"leaves out {count(left_out)}" if left_out > fine else "breaks a limit"
+    reason = f"suppresses {count(left_out)}" if left_out > fine else "breaks a limit"
     figures = (float(node["loss"]), left_out, node["classes"], node["keeps"])
     return _Neighbour(column, levels[column], node["levels"][column], *figures, reason)
 
@@ -217,7 +217,7 @@ def _description(
         for what, nodes in (("more", finer), ("less", coarser))
     ]
     left_out, classes = _number(best["suppressed"], "record"), _number(best["classes"], "class")
-    figures = f"loss {figure(best['loss'])} ({search['loss']}), {left_out} left out, {classes}"
+    figures = f"loss {figure(best['loss'])} ({search['loss']}), {left_out} suppressed, {classes}"
     return f"Best node: {figures}. Its levels: {levels}. {' '.join(sides)}"
 
 
@@ -276,7 +276,7 @@ def _frame(x: float, y: float, width: float, height: float, part: float, keeps: 
 
 
 def _best_box(best: Mapping[str, Any], y: float, scale: _Scale) -> str:
-    left_out = f"{_number(best['suppressed'], 'record')} left out" if best["suppressed"] else "no record left out"
+    left_out = f"{_number(best['suppressed'], 'record')} suppressed" if best["suppressed"] else "no record suppressed"
     lines = [
         words(CENTRE, y + 24, "best node", size=13, anchor="middle"),
         words(CENTRE, y + 53, f"loss {figure(best['loss'])}", size=25, anchor="middle", bold=True),
@@ -325,7 +325,7 @@ def _box_key(top: float) -> Iterator[str]:
 def _levels(search: Mapping[str, Any], top: float) -> Iterator[str]:
     """Draw the level of each column under everything else."""
     yield box(MARGIN, top + 8, WIDTH - 2 * MARGIN, 1, fill=FAINT)
-    yield words(MARGIN, top + 30, "Levels of the best node (0: untouched)", colour=QUIET)
+    yield words(MARGIN, top + 30, "Levels of the best node (0: unchanged)", colour=QUIET)
     place = (WIDTH - 2 * MARGIN) / LEVELS_IN_A_ROW
     for index, (name, height) in enumerate(search["heights"].items()):
         row, column = divmod(index, LEVELS_IN_A_ROW)

@@ -1,4 +1,4 @@
-"""The marks that pictures are made of, as SVG: words, boxes, lines and shapes, what holds them, and colours for losses.
+"""The marks of all charts, as SVG: text, boxes, lines and shapes, groups of them, and colours for losses.
 
 Pictures that stand alone carry their looks as attributes, and none has an id or a style sheet: one may be put into a
 page as it is, next to others, without one changing the other. Those of a report take their colours from the page, by
@@ -32,7 +32,7 @@ NARROW, SLIM, BROAD = frozenset("iljI.,:;'|!"), frozenset("trf-()[]/ "), frozens
 def element(tag: str, *content: str, **attributes: float | str | None) -> Markup:
     """Return an element of SVG. What is in it and in its attributes is escaped, but for other elements.
 
-    An attribute of None is left out; ``_`` in a name stands for ``-``.
+    An attribute of None is omitted; ``_`` in a name stands for ``-``.
     """
     named = Markup("").join(
         Markup(' {}="{}"').format(name.strip("_").replace("_", "-"), safe(_number(value)))

@@ -1,4 +1,4 @@
-"""The pictures inside a report, as SVG that takes its colours from the page around it.
+"""The charts inside a report, as SVG that takes its colours from the page.
 
 All are 360 units wide, which is about what a narrow screen has, so that their words stay readable there; wide windows
 show several in a row. Marks have classes for colours, which a page gives for light and dark; names and labels are only
@@ -24,7 +24,7 @@ FORMS = {
     "generalized": "generalized",
     "hidden": "nothing shown",
     "drawn": "drawn at random",
-    "left_out": "record left out",
+    "left_out": "record suppressed",
 }
 """What a cell may have become, in the order of the stacked bars."""
 
@@ -68,7 +68,7 @@ def fitted(label: str, room: float, size: float) -> str:
 
 
 def side_known(part: Mapping[str, Any], side: str) -> bool:
-    """Say whether a part has a share on a side; too few to tell is known, too."""
+    """Return whether a part has a share on a side; too few to tell is known, too."""
     return part[side] is not None or bool(part.get("few") and side == "before")
 
 
@@ -145,7 +145,7 @@ def matrix(names: Sequence[str], values: Sequence[Sequence[float | None]], *, ti
 
 
 def shares(attributes: Sequence[Mapping[str, Any]], *, title: str) -> Markup:
-    """Return a bar for each attribute, parted by what became of its cells."""
+    """Return a bar for each attribute, divided by the changes of its cells."""
     room = WIDTH - LABEL - 4
     marks = []
     for place, each in enumerate(attributes):

@@ -1,4 +1,4 @@
-"""The top-down frame where the rows of a table are spread over many machines.
+"""The top-down frame for a table on many machines.
 
 Steps
     1. The *driver* knows what the table may hold and how many records it has, but none of them. It keeps a tree of what
@@ -65,10 +65,10 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What the driver decided: which part each row belongs to, and how each part is solved.
+    """The plan of the driver: which part each row belongs to, and how each part is solved.
 
-    ``part`` is the part that each leaf of the tree is, SUPPRESSED for rows that are left out. ``lines``, ``final`` and
-    ``hidden`` are those of the parts (see :class:`sudare.methods.topdown.frame.Start`); ``final`` ones are classes.
+    ``part`` is the part of each leaf of the tree, SUPPRESSED for suppressed rows. ``lines``, ``final`` and ``hidden``
+    are those of the parts (see :class:`sudare.methods.topdown.frame.Start`); ``final`` ones are classes.
     """
 
     tree: Tree
@@ -87,7 +87,7 @@ class Plan:
         return self.lines[:, 3]
 
     def route(self, shard: Table) -> NDArray[np.int32]:
-        """Return the part of each row of a shard, SUPPRESSED for one that is left out."""
+        """Return the part of each row of a shard, SUPPRESSED for a suppressed one."""
         order, first, last = self.tree.routed(shard).nodes
         leaves = np.flatnonzero(self.tree.child < 0)
         parts = np.empty(shard.rows, dtype=np.int32)
@@ -132,7 +132,7 @@ class Plan:
 
 
 def _with_own_people(table: Table) -> Table:
-    """Number the people of a table anew: counting them takes room for everybody who has a number."""
+    """Number the people of a table again: counting them takes memory for every number."""
     if table.subject is None:
         return table
     different, codes = np.unique(table.subject.codes, return_inverse=True)
@@ -171,7 +171,7 @@ def spread_top_down(
     """
     del slack  # belongs to what is refused
     _refuse(polish, "polish", "polish moves records between finished classes")
-    _refuse(sensitive == "blind", "sensitive: blind", "each cluster asks what it holds before it is split")
+    _refuse(sensitive == "blind", "sensitive: blind", "each cluster examines all its records before it is split")
     _refuse(order == "global", "order: global", "it compares all clusters of the table round by round")
     free = [name for name in shape.table.sets if requirements.free(name)]
     _refuse(bool(free), "item sets that only k^m-anonymity limits", "they are recoded once for the whole table")
@@ -202,7 +202,7 @@ def spread_mondrian(
     """Plan the method mondrian for a table that is spread out; see :func:`spread_down`."""
     del slack
     _refuse(polish, "polish", "polish moves records between finished classes")
-    _refuse(sensitive == "blind", "sensitive: blind", "each cluster asks what it holds before it is split")
+    _refuse(sensitive == "blind", "sensitive: blind", "each cluster examines all its records before it is split")
     _refuse(bool(shape.table.sets), "item sets", "mondrian does not generalize them, but top-down does")
     return spread_down(
         shape, Requirements(requirements.models), splits.MEDIAN, gather, most=most, apart=apart, progress=progress
@@ -220,21 +220,21 @@ def spread_down(
     apart: bool = False,
     progress: Listener | None = None,
 ) -> Plan:
-    """Split a table that is spread out until its clusters have at most ``most`` records, or cannot be split.
+    """Split a table on many machines until its clusters have at most ``most`` records, or cannot be split.
 
     ``gather`` runs a task on every shard. ``apart`` says that nobody has records in two shards: then people are counted
-    where they are, by any codes that tell them apart there, instead of sending bits of everybody. ``choices`` are those
-    about item sets.
+    in their shard, by any codes that distinguish them there, instead of sending bits of everybody. ``choices`` are
+    those about item sets.
 
-    Records that are left out cannot be masked here, nor left out where limits are against the distribution of the whole
-    release: both need a second look once all classes are known.
+    Suppressed records cannot be masked here, and no record can be suppressed if limits refer to the distribution of the
+    whole release: both need a second pass once all classes are known.
     """
     leaves_out = requirements.budget(shape.records) > 0
-    _refuse(leaves_out and requirements.masked, "masked records", "whether they may stay shows only at the end")
+    _refuse(leaves_out and requirements.masked, "masked records", "whether they may stay is known only at the end")
     _refuse(
         leaves_out and requirements.depends_on_whole,
         "suppression with limits against the whole release",
-        "leaving records out moves what the limits are measured against",
+        "suppressing records changes the distribution that the limits refer to",
     )
     job = SpreadJob(shape.table, shape.records, requirements, mode, choices)
     job.totals = [np.asarray(shape.totals[name], dtype=np.int64) for name in requirements.columns]
@@ -251,8 +251,8 @@ def spread_down(
 def _refuse(refused: bool, what: str, why: str) -> None:
     if refused:
         raise UnsupportedError(
-            f"{what} cannot be had where a table is spread over many machines: {why}.",
-            hint="leave it out of the policy, or run on one machine, where it works.",
+            f"{what} is not possible if a table is spread over many machines: {why}.",
+            hint="remove it from the policy, or run on one machine, where it works.",
         )
 
 

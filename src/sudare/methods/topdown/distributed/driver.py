@@ -1,5 +1,5 @@
 """The driver of :mod:`sudare.methods.topdown.distributed.distributed_frame`: a worker that decides about clusters
-none of whose rows it has.
+without having their rows.
 
 It takes its decisions by the code that :mod:`sudare.methods.topdown.frame` and
 :mod:`sudare.methods.topdown.item_sets` take theirs by. What differs is where numbers come from: all those of a level
@@ -39,7 +39,7 @@ from sudare.models import Groups, Requirements
 from sudare.table import Table
 
 CELLS = 1 << 23
-"""How many numbers shards tell at a time, about: some 100 MB."""
+"""About how many numbers shards send at a time: some 100 MB."""
 
 Map = tuple[Ints, Ints]
 """The codes of items that a cluster hides, ascending, and the nodes that they are by now."""
@@ -75,7 +75,7 @@ class Driver(SetWorker):
     """The tree so far, and the steps that make it grow.
 
     ``child`` and ``forks`` are the tree, ``hidden`` what its open leaves hide of each item-set column. ``opened``,
-    ``closed`` and ``dropped`` become the lines of its leaves: small enough, final, and left out.
+    ``closed`` and ``dropped`` become the lines of its leaves: small enough, final, and suppressed.
     """
 
     job: SpreadJob
@@ -90,7 +90,7 @@ class Driver(SetWorker):
         self.opened = self.closed = self.dropped = nothing
 
     def tree(self) -> Tree:
-        """Return the tree as it is sent to the shards."""
+        """Return the tree in the form for the shards."""
         return Tree(np.array(self.child, dtype=np.int64), pack([self.forks[node] for node in sorted(self.forks)]))
 
     def grow(self, most: int, told: Callable[[int], None]) -> None:
@@ -107,7 +107,7 @@ class Driver(SetWorker):
             told(self.job.records - int(clusters[:, 3].sum()))
 
     def _cells(self, clusters: Ints) -> Ints:
-        """Return about how many numbers shards tell of each cluster."""
+        """Return about how many numbers shards send for each cluster."""
         job = self.job
         places = value_orders.most_places(job.axes.kind, np.diff(job.axes.start), job.records)
         hidden = [sum(len(codes) for codes, _ in self.hidden[node]) for node in clusters[:, -1].tolist()]
@@ -128,11 +128,11 @@ class Driver(SetWorker):
         return self.ask_shards(Task(self.tree(), self.nodes, questions)) if questions else []
 
     def _spots(self, clusters: Ints) -> Ints:
-        """Return where clusters of this level stand in what was asked."""
+        """Return the places of clusters of this level in the last questions."""
         return np.array([self.spots[node] for node in clusters[:, -1].tolist()], dtype=np.int64)
 
     def _look(self, clusters: Ints) -> None:
-        """Ask all that is asked of every cluster: of values and items, then of their order and ranks."""
+        """Ask all questions about every cluster: about values and items, then about their order and ranks."""
         job, axes = self.job, self.job.axes
         values = [CountValues(axes.kind, axes.start)] if job.columns else []
         questions, slots = self._count_nodes()
@@ -175,7 +175,7 @@ class Driver(SetWorker):
         return CoverPlaces(axes.kind, orders, lines, job.mode == splits.LEAST_LOSS), table
 
     def _score(self, clusters: Ints, room: splits.Splits, best: splits.Splits | None, only: int, before: Reals) -> Ints:
-        """Score splits as a worker does, from what the shards told."""
+        """Score splits as a worker does, from the answers of the shards."""
         job = self.job
         search = splits.Search(job.requirements.least_rows, job.mode, -1, every=best is None)
         found = splits.Found(room, best or room, before)
@@ -196,7 +196,7 @@ class Driver(SetWorker):
         return self.shares_hidden[self._spots(clusters)]
 
     def _valid(self, members: Ints, owner: Ints, tried: splits.Splits) -> NDArray[np.bool_]:
-        """Say which splits leave both sides, but for a dropped one, with all requirements kept."""
+        """Return which splits leave both sides, but for a dropped one, with all requirements kept."""
         spots = self._spots(members)[owner]
         maps: dict[tuple[int, int], tuple[NDArray[np.int32], NDArray[np.int32]]] = {}
         forks = [
@@ -338,7 +338,7 @@ class Driver(SetWorker):
         return np.array(ranked, dtype=np.int64)
 
     def _offer(self, clusters: Ints, index: int) -> Offer:
-        """Return what was asked for already."""
+        """Return the answers that are already there."""
         return self.offers[index]
 
     def _item_fork(self, offers: list[Offer | None], index: int, spot: int) -> Fork:
@@ -367,13 +367,13 @@ class Driver(SetWorker):
     # requirements
 
     def _children_hold(self, clusters: Ints, which: Ints, family: scattering.Children) -> NDArray[np.bool_]:
-        """Say which children of some clusters keep the requirements."""
+        """Return which children of some clusters keep the requirements."""
         way, offers = self.sent
         forks = [self._item_fork(offers, int(way[spot]) - 1, spot) for spot in which.tolist()]
         return self._children_keep(forks, which, family.records)
 
     def _children_keep(self, forks: list[Fork], owner: Ints, rows: Ints) -> NDArray[np.bool_]:
-        """Say which children of forks keep the requirements, where they have so many records."""
+        """Return which children of forks keep the requirements, where they have so many records."""
         job = self.job
         subjects = job.requirements.counts_subjects
         people = job.tallied[-1].size // 64 if subjects and not self.apart else 1
@@ -397,7 +397,7 @@ class Driver(SetWorker):
     # the tree
 
     def _carry_out(self, clusters: Ints, way: Ints, chosen: splits.Splits, offers: list[Offer | None]) -> Level:
-        """Make the children of clusters; return what became of these."""
+        """Make the children of clusters; return the outcome of each cluster."""
         job = self.job
         family = self._family(clusters, way, offers)
         self._send(clusters, way, offers, family)

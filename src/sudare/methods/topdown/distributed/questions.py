@@ -1,4 +1,4 @@
-"""Questions about clusters whose rows are spread over many shards, and how the answers of shards are put together.
+"""Questions to shards about their rows in clusters, and the merging of the answers.
 
 A :class:`Task` goes to where the rows are. It sends them down the tree of what was decided so far, so that a shard has
 nothing to remember, and answers its questions about the clusters that it finds at the leaves. What it returns, and the
@@ -27,7 +27,7 @@ from sudare.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Fork:
-    """One way to part a cluster; see :class:`sudare.kernels.topdown.shard_summaries.Forks` for what its parts mean.
+    """One split of a cluster; see :class:`sudare.kernels.topdown.shard_summaries.Forks` for the meaning of its parts.
 
     ``codes`` and ``places`` are its map, None for a number. Forks of the same arrays share them when they are sent.
     """
@@ -125,7 +125,7 @@ class Routed:
 
 
 class Question(Protocol):
-    """Something to be asked about clusters."""
+    """A question about clusters."""
 
     def answer(self, shard: Routed, nodes: Ints) -> Any:
         """Answer it for the rows of one shard; the clusters are these nodes of its tree."""
@@ -164,7 +164,10 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class CountValues:
-    """How often does each code of each attribute occur in each cluster? Numbers of very many values only tell ends."""
+    """How often does each code of each attribute occur in each cluster?
+
+    Numbers with very many values only return ends.
+    """
 
     kind: NDArray[np.int8]
     start: Ints
