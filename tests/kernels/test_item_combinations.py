@@ -68,7 +68,7 @@ def test_a_walk_over_all_labels_meets_every_rare_combination_once(records, label
     sets = grouped(records)
     buffers = kernels.tally(SIZE, len(sets.weight))
     expected = rare(relabelled(records, labels), k, most)
-    found = kernels.rare_among(sets, labels, 0, SIZE - 1, False, np.array([most, k, 1]), buffers)
+    found = kernels.rare_among(sets, labels, 0, SIZE - 1, False, kernels.Limits(most, k, 1), buffers)
     assert found == len(expected)
     assert buffers.degree.tolist() == degrees(expected)
 
@@ -95,7 +95,7 @@ def test_taking_out_leaves_what_is_rare_without_it(records, labels, k, most, dat
     buffers.degree[:] = degrees(before)
     starts = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), SIZE]  # whole labels only
     low, high = sorted(data.draw(st.tuples(st.sampled_from(starts), st.sampled_from(starts))))
-    removed = kernels.rare_among(sets, labels, low, high - 1, True, np.array([most, k, -1]), buffers)
+    removed = kernels.rare_among(sets, labels, low, high - 1, True, kernels.Limits(most, k, -1), buffers)
     assert (labels[low:high] == -1).all()
     after = rare(relabelled(records, labels), k, most)
     assert removed == len(before) - len(after)
@@ -112,7 +112,9 @@ def test_around_one_label(records, labels, k, most):
         codes = np.flatnonzero(labels == label)
         low, high = int(codes[0]), int(codes[-1])
         buffers.degree[:] = 0
-        found = kernels.rare_around(sets, labels, label, low, high, False, np.array([most, k, 1]), buffers)
+        found = kernels.rare_around(
+            sets, labels, kernels.Focus(label, low, high, after=False), kernels.Limits(most, k, 1), buffers
+        )
         with_it = [combination for combination in expected if label in combination]
         assert found == len(with_it)
         assert buffers.degree.tolist() == degrees(with_it)
@@ -125,12 +127,15 @@ def test_stacks_grow():
     alone = [{item} for item in range(size)] * 2
     sets = kernels.distinct_sets(*flat([set(range(size)), *alone]), size)
     buffers = kernels.tally(size, len(sets.weight))
-    found = kernels.rare_among(sets, np.arange(size), 0, size - 1, False, np.array([3, 2, 1]), buffers)
+    found = kernels.rare_among(sets, np.arange(size), 0, size - 1, False, kernels.Limits(3, 2, 1), buffers)
     pairs, triples = size * (size - 1) // 2, size * (size - 1) * (size - 2) // 6
     assert found == pairs + triples
     assert buffers.degree.tolist() == [(size - 1) + (size - 1) * (size - 2) // 2] * size
     few = kernels.distinct_sets(*flat([set(range(12)), *alone]), size)
-    assert kernels.rare_among(few, np.arange(size), 0, size - 1, False, np.array([99, 2, 1]), buffers) == 2**12 - 12 - 1
+    assert (
+        kernels.rare_among(few, np.arange(size), 0, size - 1, False, kernels.Limits(99, 2, 1), buffers)
+        == 2**12 - 12 - 1
+    )
 
 
 @several

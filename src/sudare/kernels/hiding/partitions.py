@@ -16,22 +16,40 @@ Sets that were drawn for each value by itself would be intersected. So each valu
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.kernels.topdown.value_orders import kernel
 
 
-@kernel
-def _take(place, items, where, count):
-    """Take the item at a place out of the first ``count``: it changes places with the last of them."""
-    item, last = items[place], items[count - 1]
-    items[place], items[count - 1] = last, item
-    where[last], where[item] = place, count - 1
-    return item
+class Deck(NamedTuple):
+    """All values in some order, of which the first may still be drawn, and where each of them stands."""
+
+    values: NDArray[np.int64]
+    where: NDArray[np.int64]
+
+
+class Drawn(NamedTuple):
+    """The values of a person's sets one after the other, the set that each value is in, and for whom it was drawn."""
+
+    members: NDArray[np.int64]
+    part_of: NDArray[np.int64]
+    owner: NDArray[np.int64]
 
 
 @kernel
-def _put(line, index, value):
+def _take(place, values, where, count):
+    """Take the value at a place out of the first ``count``: it changes places with the last of them."""
+    value, last = values[place], values[count - 1]
+    values[place], values[count - 1] = last, value
+    where[last], where[value] = place, count - 1
+    return value
+
+
+@kernel
+def _insert(line, index, value):
     """Put a value into its place among the first ``index`` of a line, which are in ascending order."""
     at = index
     while at > 0 and line[at - 1] > value:
@@ -46,77 +64,78 @@ def draw_parts(person, truth, size, width, words, lines):
 
     Each pair is there once. ``words`` are random, ``width + 2`` for each pair.
     """
-    values, where = np.arange(size), np.arange(size)
-    members, part_of, owner = np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, -1, np.int64)
+    deck = Deck(np.arange(size), np.arange(size))
+    drawn = Drawn(np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, -1, np.int64))
     apart = np.zeros(width, np.int64)
     begin, word = 0, 0
     while begin < len(person):
         end = begin + 1
         while end < len(person) and person[end] == person[begin]:
             end += 1
+        own, sets = truth[begin:end], lines[begin:end]
         if end - begin > size // width * width:
-            word = _windows(truth, begin, end, values, where, members, part_of, width, words, word, lines)
+            word = _windows(own, sets, deck, drawn, words, word)
         else:
             free = size
             if end - begin > size // width:
-                free, word = _leave_out(truth, begin, end, values, where, apart, words, word, size % width)
-            word = _parts(truth, begin, end, free, values, where, members, part_of, owner, width, words, word, lines)
+                free, word = _leave_out(own, deck, apart, words, word, size % width)
+            word = _parts(own, sets, begin, free, deck, drawn, words, word)
         begin = end
 
 
 @kernel
-def _leave_out(truth, begin, end, values, where, apart, words, word, rest):
+def _leave_out(truth, deck, apart, words, word, rest):
     """Choose values that are in no set, among those that the person does not have; return how many are left."""
-    size = len(values)
+    size = len(deck.values)
     free = size
-    for pair in range(begin, end):
-        _take(where[np.int64(truth[pair])], values, where, free)
+    for index in range(len(truth)):
+        _take(deck.where[np.int64(truth[index])], deck.values, deck.where, free)
         free -= 1
     for number in range(rest):
-        apart[number] = _take(np.int64(words[word] % np.uint64(free)), values, where, free)
+        apart[number] = _take(np.int64(words[word] % np.uint64(free)), deck.values, deck.where, free)
         free -= 1
         word += 1
     for number in range(rest):
-        _take(where[apart[number]], values, where, size - number)
+        _take(deck.where[apart[number]], deck.values, deck.where, size - number)
     return size - rest, word
 
 
 @kernel
-def _parts(truth, begin, end, free, values, where, members, part_of, owner, width, words, word, lines):
-    """Draw sets without common values; the first ``free`` values may be in them."""
-    parts = 0
-    for pair in range(begin, end):
+def _parts(truth, sets, person, free, deck, drawn, words, word):
+    """Draw sets of a person without common values; the first ``free`` values of the deck may be in them."""
+    width, parts = sets.shape[1], 0
+    for pair in range(len(truth)):
         true = np.int64(truth[pair])
-        if owner[true] != begin:
+        if drawn.owner[true] != person:
             for index in range(width):
                 if index == 0:
-                    place = where[true]
+                    place = deck.where[true]
                 else:
                     place = np.int64(words[word] % np.uint64(free))
                     word += 1
-                value = _take(place, values, where, free)
+                value = _take(place, deck.values, deck.where, free)
                 free -= 1
-                members[parts * width + index] = value
-                owner[value], part_of[value] = begin, parts
+                drawn.members[parts * width + index] = value
+                drawn.owner[value], drawn.part_of[value] = person, parts
             parts += 1
-        first = part_of[true] * width
+        first = drawn.part_of[true] * width
         for index in range(width):
-            _put(lines[pair], index, members[first + index])
+            _insert(sets[pair], index, drawn.members[first + index])
     return word
 
 
 @kernel
-def _windows(truth, begin, end, values, where, circle, place_of, width, words, word, lines):
-    """Put all values on a circle, and show neighbours."""
-    size = len(values)
+def _windows(truth, sets, deck, circle, words, word):
+    """Put all values on a circle, and show neighbours; ``circle`` has them in its order, and the place of each."""
+    size, width = len(deck.values), sets.shape[1]
     for place in range(size):
-        value = _take(np.int64(words[word] % np.uint64(size - place)), values, where, size - place)
-        circle[place], place_of[value] = value, place
+        value = _take(np.int64(words[word] % np.uint64(size - place)), deck.values, deck.where, size - place)
+        circle.members[place], circle.part_of[value] = value, place
         word += 1
     before = np.int64(words[word] % np.uint64(width))
     word += 1
-    for pair in range(begin, end):
-        at = place_of[np.int64(truth[pair])]
+    for pair in range(len(truth)):
+        at = circle.part_of[np.int64(truth[pair])]
         for index in range(width):
-            _put(lines[pair], index, circle[(at - before + index) % size])
+            _insert(sets[pair], index, circle.members[(at - before + index) % size])
     return word

@@ -40,6 +40,41 @@ class Tally(NamedTuple):
     slot: NDArray[np.int64]
 
 
+class Limits(NamedTuple):
+    """Which combinations are rare: those of at most so many labels that fewer than k records hold.
+
+    Each of them adds ``change`` to the degree of each of its labels.
+    """
+
+    most: int
+    k: int
+    change: int
+
+
+class Focus(NamedTuple):
+    """The label ``own``, that of the codes low to high, around which combinations are looked for.
+
+    With ``after`` only labels that follow it join it, so that a walk over all labels meets each combination once.
+    """
+
+    own: int
+    low: int
+    high: int
+    after: bool
+
+
+class Surroundings(NamedTuple):
+    """The sets around a label next to each other, without it; a -1 before each is where combinations start.
+
+    ``of`` is the set of each place of ``flat``, ``ends`` where each set ends, ``amounts`` how many records it is.
+    """
+
+    flat: NDArray[np.int32]
+    of: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    amounts: NDArray[np.int64]
+
+
 def tally(labels: int, sets: int) -> Tally:
     """Return buffers for labels below ``labels`` and so many sets."""
     return Tally(
@@ -201,36 +236,52 @@ def support_of(sets, low, high, buffers):
 
 
 @kernel
-def rare_around(sets, labels, own, low, high, after, limits, buffers):
-    """Return how many combinations with one label are rare; the label ``own`` is that of the codes low to high.
+def rare_around(sets, labels, focus, limits, buffers):
+    """Return how many combinations with one label are rare.
 
-    ``limits`` holds the most labels of a combination, k, and what each rare combination adds to the degree of each of
-    its labels. With ``after`` only labels that follow ``own`` join it, so that a walk over all labels meets each
-    combination once. A set of k records or more makes nothing rare: where there are only such, nobody looks further.
+    A set of k records or more makes nothing rare: where there are only such, nobody looks further.
     """
-    offsets, items, weight, first, holders = sets.offsets, sets.items, sets.weight, sets.first, sets.holders
-    stamp, number, support, light, touched = (
-        buffers.stamp, buffers.number, buffers.support, buffers.light, buffers.touched
-    )  # fmt: skip
-    degree = buffers.degree
-    most, k, change = limits[0], limits[1], limits[2]
+    first, holders, weight, stamp = sets.first, sets.holders, sets.weight, buffers.stamp
     total, risky = 0, False
     buffers.visit[0] += 1
     visit = buffers.visit[0]
-    for index in range(first[low], first[high + 1]):
+    for index in range(first[focus.low], first[focus.high + 1]):
         record = holders[index]
         if stamp[record] != visit:
             stamp[record] = visit
             total += weight[record]
-            risky = risky or weight[record] < k
+            risky = risky or weight[record] < limits.k
     if not risky:
         return 0
     rare = 0
-    if total < k:
+    if total < limits.k:
         rare += 1
-        degree[own] += change
-    if most == 1:
+        buffers.degree[focus.own] += limits.change
+    if limits.most == 1:
         return rare
+    found, places, holding = _count_around(sets, labels, focus, limits.k, buffers)
+    for index in range(found):
+        label = buffers.touched[index]
+        buffers.number[label] = 0
+        if buffers.support[label] < limits.k:
+            rare += 1
+            buffers.degree[focus.own] += limits.change
+            buffers.degree[label] += limits.change
+    if limits.most == 2 or found < 2:
+        return rare
+    around = _copy_around(sets, labels, focus, places + holding, holding, buffers)
+    return rare + _rare_deeper(focus.own, around, limits, buffers)
+
+
+@kernel
+def _count_around(sets, labels, focus, k, buffers):
+    """Count the records that hold each other label beside one, and say whether a set of fewer than k does.
+
+    Returns how many labels there are, how often they occur in sets, and how many sets hold the one.
+    """
+    offsets, items, weight, first, holders = sets.offsets, sets.items, sets.weight, sets.first, sets.holders
+    stamp, number, support, light = buffers.stamp, buffers.number, buffers.support, buffers.light
+    low, high, after = focus.low, focus.high, focus.after
     found, places, holding = 0, 0, 0
     buffers.visit[0] += 1
     visit = buffers.visit[0]
@@ -252,27 +303,23 @@ def rare_around(sets, labels, own, low, high, after, limits, buffers):
             previous = label
             places += 1
             if number[label] == 0:
-                touched[found] = label
+                buffers.touched[found] = label
                 found += 1
                 support[label] = 0
                 light[label] = False
             number[label] += 1
             support[label] += amount
             light[label] = light[label] or amount < k
-    for index in range(found):
-        label = touched[index]
-        number[label] = 0
-        if support[label] < k:
-            rare += 1
-            degree[own] += change
-            degree[label] += change
-    if most == 2 or found < 2:
-        return rare
-    # the sets around this label once more, next to each other; a -1 before each is where combinations start
-    flat = np.empty(places + holding, np.int32)
-    of = np.empty(places + holding, np.int32)
-    ends = np.empty(holding, np.int64)
-    amounts = np.empty(holding, np.int64)
+    return found, places, holding
+
+
+@kernel
+def _copy_around(sets, labels, focus, room, holding, buffers):
+    """Return the sets around a label, of which there are so many, with labels that a set of few records holds."""
+    offsets, items, weight, first, holders = sets.offsets, sets.items, sets.weight, sets.first, sets.holders
+    stamp, light, low, high = buffers.stamp, buffers.light, focus.low, focus.high
+    flat, of = np.empty(room, np.int32), np.empty(room, np.int32)
+    ends, amounts = np.empty(holding, np.int64), np.empty(holding, np.int64)
     at, copied = 0, 0
     buffers.visit[0] += 1
     visit = buffers.visit[0]
@@ -287,7 +334,7 @@ def rare_around(sets, labels, own, low, high, after, limits, buffers):
         previous = -1
         for place in range(offsets[record], offsets[record + 1]):
             code = items[place]
-            if code <= high and (after or code >= low):
+            if code <= high and (focus.after or code >= low):
                 continue
             label = labels[code]
             if label < 0 or label == previous:
@@ -300,35 +347,26 @@ def rare_around(sets, labels, own, low, high, after, limits, buffers):
         ends[copied] = at
         amounts[copied] = weight[record]
         copied += 1
-    return rare + _rare_deeper(own, flat[:at], of, ends, amounts, limits, buffers)
+    return Surroundings(flat[:at], of, ends, amounts)
 
 
 @kernel
-def _rare_deeper(own, flat, of, ends, amounts, limits, buffers):
-    """Count the rare combinations of ``own`` with two or more labels of the sets in ``flat``, depth first.
+def _rare_deeper(own, around, limits, buffers):
+    """Count the rare combinations of ``own`` with two or more labels of the sets around it, depth first.
 
     Each combination grows to the right only. ``spots`` is a stack of places in ``flat``: those of the last label of a
     combination, one for each set that holds it.
     """
-    number, support, light, touched = buffers.number, buffers.support, buffers.light, buffers.touched
-    degree, slot = buffers.degree, buffers.slot
-    most, k, change = limits[0], limits[1], limits[2]
-    deepest = min(most, len(flat)) + 1
-    spots = np.empty(2 * len(flat) + 16, np.int64)
+    number, support, light, slot = buffers.number, buffers.support, buffers.light, buffers.slot
+    deepest = min(limits.most, len(around.flat)) + 1
+    spots = np.empty(2 * len(around.flat) + 16, np.int64)
     last_label = np.empty(64, np.int64)
     begins = np.empty(65, np.int64)  # the places of a group end where those of the next begin
     cursor = np.zeros(deepest, np.int64)
     upto = np.zeros(deepest, np.int64)
     chosen = np.empty(deepest, np.int64)
-    count = 0
-    for place in range(len(flat)):
-        if flat[place] < 0:
-            spots[count] = place
-            count += 1
-    last_label[0], begins[0], begins[1] = -1, 0, count
-    upto[0] = 1
-    rare = 0
-    depth = 0
+    last_label[0], begins[0], begins[1], upto[0] = -1, 0, _find_starts(around.flat, spots), 1
+    rare, depth = 0, 0
     while depth >= 0:
         if cursor[depth] == upto[depth]:
             depth -= 1
@@ -336,31 +374,19 @@ def _rare_deeper(own, flat, of, ends, amounts, limits, buffers):
         group = cursor[depth]
         cursor[depth] += 1
         chosen[depth] = last_label[group]
-        found = 0
-        for index in range(begins[group], begins[group + 1]):
-            amount = amounts[of[spots[index]]]
-            for place in range(spots[index] + 1, ends[of[spots[index]]]):
-                label = flat[place]
-                if number[label] == 0:
-                    touched[found] = label
-                    found += 1
-                    support[label] = 0
-                    light[label] = False
-                number[label] += 1
-                support[label] += amount
-                light[label] = light[label] or amount < k
+        first, last = begins[group], begins[group + 1]
+        found = _count_behind(around, spots, first, last, limits.k, buffers)
         groups, top = upto[depth], begins[upto[depth]]
-        deeper = depth + 2 < most
         for index in range(found):
-            label = touched[index]
-            if depth > 0 and support[label] < k:
+            label = buffers.touched[index]
+            if depth > 0 and support[label] < limits.k:
                 rare += 1
-                degree[own] += change
-                degree[label] += change
+                buffers.degree[own] += limits.change
+                buffers.degree[label] += limits.change
                 for level in range(1, depth + 1):
-                    degree[chosen[level]] += change
+                    buffers.degree[chosen[level]] += limits.change
             slot[label] = -1
-            if deeper and light[label]:
+            if depth + 2 < limits.most and light[label]:
                 if groups + 2 > len(last_label):
                     last_label, begins = _longer(last_label, 2 * groups + 4), _longer(begins, 2 * groups + 5)
                 last_label[groups] = label
@@ -373,15 +399,52 @@ def _rare_deeper(own, flat, of, ends, amounts, limits, buffers):
             continue
         if top > len(spots):
             spots = _longer(spots, 2 * top)
-        for index in range(begins[group], begins[group + 1]):
-            for place in range(spots[index] + 1, ends[of[spots[index]]]):
-                label = flat[place]
-                if slot[label] >= 0:
-                    spots[slot[label]] = place
-                    slot[label] += 1
+        _put_spots(around, spots, first, last, slot)
         depth += 1
         cursor[depth], upto[depth] = upto[depth - 1], groups
     return rare
+
+
+@kernel
+def _find_starts(flat, spots):
+    """Put the places where combinations start into ``spots``; return how many there are."""
+    count = 0
+    for place in range(len(flat)):
+        if flat[place] < 0:
+            spots[count] = place
+            count += 1
+    return count
+
+
+@kernel
+def _count_behind(around, spots, first, last, k, buffers):
+    """Count the records that hold each label behind some spots; return how many labels there are."""
+    found = 0
+    for index in range(first, last):
+        own = around.of[spots[index]]
+        amount = around.amounts[own]
+        for place in range(spots[index] + 1, around.ends[own]):
+            label = around.flat[place]
+            if buffers.number[label] == 0:
+                buffers.touched[found] = label
+                found += 1
+                buffers.support[label] = 0
+                buffers.light[label] = False
+            buffers.number[label] += 1
+            buffers.support[label] += amount
+            buffers.light[label] = buffers.light[label] or amount < k
+    return found
+
+
+@kernel
+def _put_spots(around, spots, first, last, slot):
+    """Put the places of labels behind some spots where ``slot`` says, unless that is -1."""
+    for index in range(first, last):
+        for place in range(spots[index] + 1, around.ends[around.of[spots[index]]]):
+            label = around.flat[place]
+            if slot[label] >= 0:
+                spots[slot[label]] = place
+                slot[label] += 1
 
 
 @kernel
@@ -435,12 +498,12 @@ def rare_among(sets, labels, low, high, taken_out, limits, buffers):
     rare = 0
     code = low
     while code <= high:
-        own, start = labels[code], code
+        own, start = np.int64(labels[code]), code
         while code <= high and labels[code] == own:
             code += 1
         if own < 0:
             continue
-        rare += rare_around(sets, labels, own, start, code - 1, not taken_out, limits, buffers)
+        rare += rare_around(sets, labels, Focus(own, start, code - 1, not taken_out), limits, buffers)
         if taken_out:
             for hidden in range(start, code):
                 labels[hidden] = -1

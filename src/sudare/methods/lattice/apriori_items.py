@@ -229,13 +229,12 @@ class _Cut:
         """Show a node instead of everything below it, all of which is hidden."""
         part = self._codes(node)
         self.own[part] = self.labels[part] = node
-        limits = np.array([self.size, self.k, 1])
-        self.rare += self.kernels.rare_around(
-            self.sets, self.labels, node, part.start, part.stop - 1, False, limits, self.buffers
-        )
+        limits = self.kernels.Limits(self.size, self.k, 1)
+        focus = self.kernels.Focus(node, part.start, part.stop - 1, after=False)
+        self.rare += self.kernels.rare_around(self.sets, self.labels, focus, limits, self.buffers)
 
     def _rare_among(self, part: slice, taken_out: bool, change: int) -> int:
-        limits = np.array([self.size, self.k, change])
+        limits = self.kernels.Limits(self.size, self.k, change)
         return int(
             self.kernels.rare_among(self.sets, self.labels, part.start, part.stop - 1, taken_out, limits, self.buffers)
         )
