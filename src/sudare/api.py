@@ -434,7 +434,7 @@ def estimate(
         progress: a function that receives the progress of the work.
     """
     from sudare.estimates import answer, ask, needed
-    from sudare.releases.opened import leaves_of, open_released
+    from sudare.releases.opened_release import leaves_of, open_released
 
     opened = open_released(release)
     question = ask(of, by, where, opened.names, hidden=opened.sealed)

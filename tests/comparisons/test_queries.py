@@ -16,7 +16,7 @@ from sudare.methods.pram.perturbation import pram
 from sudare.models import LDiversity, PkAnonymity, Requirements
 from sudare.policy import Policy
 from sudare.sources.encoded_table import encode
-from sudare.sources.policy_rarity import without_rare
+from sudare.sources.rare_value_limits import without_rare
 from sudare.table import Partition, Table, encode_column, generalize
 
 

@@ -230,7 +230,7 @@ def test_a_release_from_files_is_the_release_in_memory(drawn, tmp_path_factory):
     folder = tmp_path_factory.mktemp("memory")
     spilled = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sudare.table.storage.SMALL", 1)
+        patch.setattr("sudare.table.array_storage.SMALL", 1)
         patch.setattr("sudare.core.memory.storage_limit", lambda demand, memory: 0)
         patch.setattr("sudare.methods.topdown.frame.BLOCK", 4)
         patch.setattr("mmap.mmap", lambda *given, mmap=mmap.mmap, **more: spilled.append(given) or mmap(*given, **more))

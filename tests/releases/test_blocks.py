@@ -152,7 +152,7 @@ def test_what_goes_wrong_while_rows_are_made_is_told_as_it_is(ending, tmp_path):
 
 
 def test_very_long_texts_are_written_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr("sudare.releases.writers._LONGEST_TEXT", 100)
+    monkeypatch.setattr("sudare.releases.file_writers._LONGEST_TEXT", 100)
     cells = pa.array(["x" * 30, "y" * 20, None, "z" * 90] * 3).dictionary_encode()
     write_batches(pa.schema([("a", pa.string())]), [pa.record_batch({"a": cells})], tmp_path / "r.arrow")
     file = pa.ipc.open_file(tmp_path / "r.arrow")

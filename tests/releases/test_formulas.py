@@ -14,7 +14,7 @@ import sudare
 from sudare.audits import audit_release
 from sudare.core.errors import TargetError
 from sudare.policy import Policy
-from sudare.releases.opened import open_released
+from sudare.releases.opened_release import open_released
 from sudare.releases.spreadsheet_formulas import escape, is_formula, plain, read_back
 
 SHOWN = {

@@ -9,7 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sudare.table.storage import MEMORY, SMALL, Growing, Storage
+from sudare.table.array_storage import (
+    MEMORY,
+    SMALL,
+    Growing,
+    Storage,
+)
 from sudare.table.unchanged_cells import Carried
 
 

@@ -28,9 +28,9 @@ from sudare.audits.cell_counts import CellCounts, added
 from sudare.audits.cell_equality import comparable, value
 from sudare.audits.certificate_checks import Found, Sizes
 from sudare.audits.class_tables import Whole, build_classes
-from sudare.audits.definitions import subjects_apart
 from sudare.audits.dummy_draws import doubts, order_of
 from sudare.audits.hidden_values import SETS, Sets, facts_of, judged_sets, read_sets
+from sudare.audits.model_definitions import subjects_apart
 from sudare.audits.opened_release import open_release, read_by_promises, unreadable_columns
 from sudare.audits.registry import PROOFS
 from sudare.audits.release_columns import Elsewhere, Release, Sums, digest_of, sums_of_lines

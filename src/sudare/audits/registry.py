@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from sudare.audits.audit_report import Guarantee
 from sudare.audits.closeness import t_closeness
-from sudare.audits.definitions import (
+from sudare.audits.equivalence_classes import Classes
+from sudare.audits.model_definitions import (
     alpha_k_anonymity,
     beta_likeness,
     delta_disclosure,
@@ -15,7 +16,6 @@ from sudare.audits.definitions import (
     km_anonymity,
     l_diversity,
 )
-from sudare.audits.equivalence_classes import Classes
 from sudare.audits.pram_proof import ALPHA_GAMMA, PK, only_of_drawn_values
 from sudare.audits.uniqueness import of_the_release
 

@@ -16,7 +16,6 @@ from sudare.audits.audit_report import AuditReport, Guarantee
 from sudare.audits.auditor_input import AuditorInput
 from sudare.audits.certificate_checks import Found
 from sudare.audits.class_tables import build_classes
-from sudare.audits.definitions import subjects_apart
 from sudare.audits.hidden_values import (
     APART,
     GROUP,
@@ -27,6 +26,7 @@ from sudare.audits.hidden_values import (
     sets_of_l,
     values_in_groups,
 )
+from sudare.audits.model_definitions import subjects_apart
 from sudare.audits.opened_release import open_file, open_release
 from sudare.audits.pram_proof import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, pk_anonymity
 from sudare.audits.registry import PROOFS

@@ -30,7 +30,11 @@ from sudare.pipeline.request_checks import view_of
 from sudare.policy import Policy, UniquenessSpec
 from sudare.sources.encoded_table import encode
 from sudare.sources.opened_source import Data, read
-from sudare.sources.policy_rarity import Rarity, rarity, without_rare
+from sudare.sources.rare_value_limits import (
+    Rarity,
+    rarity,
+    without_rare,
+)
 from sudare.table import Table
 
 UNCOUNTED = "uniqueness is counted on written releases only: a configuration here may break that limit."

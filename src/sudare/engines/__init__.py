@@ -3,10 +3,10 @@
 from sudare.engines.addresses import Place, Remote, find_place, find_remote, shown_place
 from sudare.engines.batches import Source, open_table
 from sudare.engines.certificate_text import parse_certificate, read_certificate
+from sudare.engines.column_checks import check_columns
 from sudare.engines.database.sql_tables import CERTIFICATE, Database, Decision, Tally, open_database
 from sudare.engines.dataframes import adopt
 from sudare.engines.delimited_text import TextForm
-from sudare.engines.file_errors import check_columns
 from sudare.engines.file_formats import file_columns, file_format, open_file, read_file
 from sudare.engines.spark.spark import is_spark
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from sudare.core.errors import DataError, Problem
-from sudare.engines.file_errors import check_names
+from sudare.engines.column_checks import check_names
 
 GiveBack = Callable[[pa.Table], Any]
 Wanted = Callable[[list[str]], list[str]]

@@ -15,8 +15,9 @@ import pyarrow as pa
 from sudare.core.errors import DataError, Problem
 from sudare.engines.arrow_files import arrow_columns, open_arrow, read_arrow
 from sudare.engines.batches import Source
+from sudare.engines.column_checks import check_columns, check_names
 from sudare.engines.delimited_text import TextForm, header, open_text, read_text
-from sudare.engines.file_errors import check_columns, check_file, check_names, no_records, reading
+from sudare.engines.file_errors import check_file, no_records, reading
 from sudare.engines.parquet_files import open_parquet, parquet_columns, read_parquet
 
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")

@@ -14,7 +14,7 @@ from sudare.core.errors import AuditFailedError
 from sudare.pipeline.targets import counted
 from sudare.policy import Policy
 from sudare.releases import certificate_beside
-from sudare.releases.opened import open_released
+from sudare.releases.opened_release import open_released
 from sudare.sources.opened_source import Data
 
 Say = Callable[[str], None]

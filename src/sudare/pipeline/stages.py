@@ -8,7 +8,7 @@ from sudare.pipeline.request import Request
 from sudare.releases.certificate import Certificate
 from sudare.releases.release_figures import Figures, merged_spellings
 from sudare.releases.warnings import about_spellings
-from sudare.sources.policy_rarity import without_rare
+from sudare.sources.rare_value_limits import without_rare
 from sudare.table import Table
 
 

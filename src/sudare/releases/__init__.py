@@ -1,6 +1,12 @@
 """Releases: rendered, written, placed, and read again."""
 
 from sudare.releases.cell_reader import Anything, Choice, Interval, parse_cell
+from sudare.releases.file_writers import (
+    check_target,
+    is_text,
+    telling,
+    write_batches,
+)
 from sudare.releases.placement import (
     PAPER,
     certificate_beside,
@@ -16,7 +22,6 @@ from sudare.releases.render_unchanged import render_untouched
 from sudare.releases.spreadsheet_formulas import read_back
 from sudare.releases.text_columns import check_names
 from sudare.releases.unchanged_columns import plain_type, required_values
-from sudare.releases.writers import check_target, is_text, telling, write_batches
 
 __all__ = [
     "PAPER",

@@ -19,10 +19,10 @@ from sudare.core.progress import Listener
 from sudare.policy import Policy
 from sudare.releases import is_text
 from sudare.releases.certificate import Certificate
-from sudare.releases.opened import Released, open_released
+from sudare.releases.opened_release import Released, open_released
 from sudare.sources.column_encoders import encoder
 from sudare.sources.opened_source import Data, read
-from sudare.sources.policy_rarity import without_rare
+from sudare.sources.rare_value_limits import without_rare
 from sudare.table import Column, ItemSets, Table, encode_like
 
 HINT = "give the source of this release, and the file of its policy."

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sudare.core.errors import DataError, ParameterError, Problem, SudareError, did_you_mean
 from sudare.core.progress import Listener, silent
 from sudare.policy import ColumnSpec, Policy
-from sudare.releases.opened import Released
+from sudare.releases.opened_release import Released
 from sudare.releases.pairing import check_rows, check_values, comparable, in_text, open_under
 from sudare.risks import (
     MOST,
@@ -32,7 +32,7 @@ from sudare.risks.population_risk import row_codes
 from sudare.risks.released_columns import Coded, Unique, coded, unique_by
 from sudare.sources.encoded_table import encode
 from sudare.sources.opened_source import Data, read
-from sudare.sources.policy_rarity import without_rare
+from sudare.sources.rare_value_limits import without_rare
 from sudare.sources.unknown_values import UnknownValues
 from sudare.table import Column, Table, encode_column
 from sudare.table.rare_values import only_held

@@ -1,5 +1,10 @@
 """The table model: encoded columns, item sets, taxonomies, atoms and recodings."""
 
+from sudare.table.array_storage import (
+    MEMORY,
+    Storage,
+    chunks,
+)
 from sudare.table.atoms import find_atoms
 from sudare.table.column import Column, ItemSets, kind_name, smallest
 from sudare.table.covers import Cover, Generalized, SetCover, generalize, merge_alike, published_classes
@@ -7,7 +12,6 @@ from sudare.table.encode import encode_column, encode_items, encode_like, looks_
 from sudare.table.levels import cut_at, height
 from sudare.table.rare_values import OTHER, hide_rare
 from sudare.table.recoding import SUPPRESSED, Draw, Partition, Perturbation, Recoding, Separation
-from sudare.table.storage import MEMORY, Storage, chunks
 from sudare.table.table import Table
 from sudare.table.taxonomy import Taxonomy, depths
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.core.sizes import FEW_ROWS, LARGEST_INT64, MANY_ROWS
-from sudare.table.storage import MEMORY, Storage
+from sudare.table.array_storage import MEMORY, Storage
 
 LARGEST_TABLE = 1 << 28
 """The most combinations of values that are counted in a table with a cell for each."""

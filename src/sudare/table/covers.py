@@ -12,9 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.table.array_storage import (
+    MEMORY,
+    Storage,
+    chunks,
+)
 from sudare.table.column import Column, ItemSets
 from sudare.table.recoding import SUPPRESSED, Partition
-from sudare.table.storage import MEMORY, Storage, chunks
 from sudare.table.table import Table
 
 Ints = NDArray[np.int64]

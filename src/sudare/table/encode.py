@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sudare.table.array_storage import MEMORY, Storage
 from sudare.table.column import Column
 from sudare.table.encode_distinct import Cells
 from sudare.table.encode_items import ItemsEncoder, encode_items
@@ -30,7 +31,6 @@ from sudare.table.encode_values import (
     without_blanks,
 )
 from sudare.table.raw_codes import Raw, blocks, chunks, translated
-from sudare.table.storage import MEMORY, Storage
 from sudare.table.value_spellings import fold_all, in_order, most_frequent
 
 __all__ = [

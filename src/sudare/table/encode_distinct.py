@@ -13,8 +13,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.sizes import FEW_ROWS
+from sudare.table.array_storage import (
+    MEMORY,
+    Growing,
+    Storage,
+)
 from sudare.table.raw_codes import Raw, blocks, seen_codes, translated
-from sudare.table.storage import MEMORY, Growing, Storage
 
 FEW = FEW_ROWS
 """Dictionaries up to this size are merged chunk by chunk, larger ones only after they could have doubled."""

@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
 from sudare.core.sizes import FEW_ROWS
+from sudare.table.array_storage import (
+    MEMORY,
+    Growing,
+    Storage,
+)
 from sudare.table.column import ItemSets, kind_name
 from sudare.table.encode_distinct import Cells
 from sudare.table.encode_values import plain_cells
 from sudare.table.raw_codes import Codes, Raw, blocks, chunks
-from sudare.table.storage import MEMORY, Growing, Storage
 
 MOST_ITEMS = 65_535
 """The items that one record may hold."""

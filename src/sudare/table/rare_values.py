@@ -16,9 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sudare.table.array_storage import (
+    MEMORY,
+    Storage,
+    chunks,
+)
 from sudare.table.column import Column, smallest
 from sudare.table.range_ends import safe_ends
-from sudare.table.storage import MEMORY, Storage, chunks
 from sudare.table.table import Table
 
 Ints = NDArray[np.int64]

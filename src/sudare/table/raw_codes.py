@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.sizes import FEW_ROWS, MANY_ROWS
-from sudare.table.storage import MEMORY, Storage
+from sudare.table.array_storage import MEMORY, Storage
 
 Codes = NDArray[np.unsignedinteger[Any]]
 BLOCK = MANY_ROWS

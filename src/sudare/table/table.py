@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sudare.table.array_storage import MEMORY, Storage
 from sudare.table.column import Column, ItemSets
-from sudare.table.storage import MEMORY, Storage
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from sudare.table.storage import MEMORY, Storage
+from sudare.table.array_storage import MEMORY, Storage
 
 
 class Carried:

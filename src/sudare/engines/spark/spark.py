@@ -40,8 +40,8 @@ import pyarrow as pa
 from sudare.core.errors import DataError, Problem, UnsupportedError
 from sudare.core.sizes import FEW_ROWS, WORDS
 from sudare.engines.addresses import Place, find_place, find_remote
+from sudare.engines.column_checks import check_names
 from sudare.engines.database.sql_tables import Tally
-from sudare.engines.file_errors import check_names
 from sudare.engines.spark.sessions import PATIENCE, find_session
 from sudare.engines.spark.spark_errors import shielded, speaking
 

@@ -57,7 +57,7 @@ from sudare.pipeline.stages import check_proof, note_spellings, protect_rare_val
 from sudare.releases import class_labels, write_batches
 from sudare.releases.release_figures import Figures, added_up, measure, resized, untouched_figures
 from sudare.sources.column_problems import lists_that_are_no_sets, misplaced_sets
-from sudare.sources.policy_rarity import rarity
+from sudare.sources.rare_value_limits import rarity
 from sudare.sources.used_columns import holds_sets, looked_at
 from sudare.table import Partition, Perturbation, Table, published_classes, smallest
 from sudare.table.rare_values import Counts, Holders, counted_people, hidden, hides
