@@ -13,7 +13,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # every method with every model, long trials, and single files that take long. `make test` leaves out nothing.
 SLOW := tests/engines tests/soak tests/papers tests/docs tests/properties tests/conformance \
 	tests/audits/test_class_tables.py tests/audits/test_hidden_values.py tests/audits/test_oracle.py \
-	tests/audits/test_tampering.py tests/cli/test_bounds.py tests/cli/test_compare.py tests/cli/test_item_set_memory.py \
+	tests/audits/test_randomized.py tests/audits/test_tampering.py \
+	tests/cli/test_bounds.py tests/cli/test_compare.py tests/cli/test_item_set_memory.py \
 	tests/cli/test_killed.py tests/cli/test_plans.py tests/comparisons/test_comparison.py \
 	tests/comparisons/test_measurement.py tests/comparisons/test_same_figures.py \
 	tests/estimates/test_run.py tests/estimates/test_shrinkage.py \

@@ -38,7 +38,7 @@ FIRST = (
     "tests/engines/test_audit.py",
     "tests/engines/test_release.py",
     "tests/engines/test_faults.py",
-    "tests/cli/test_item_sets.py",
+    "tests/cli/test_item_set_memory.py",
     "tests/policy/test_effects.py",
     "tests/estimates/test_run.py",
 )
