@@ -27,6 +27,30 @@ class Space(NamedTuple):
     alone: float
 
 
+class Cover(NamedTuple):
+    """A cover: the smallest and the largest code of each attribute, and categories as the bits of a word.
+
+    The small kernels below take its arrays one by one: to take them out of a bundle costs as much as the work.
+    """
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    bits: NDArray[np.uint64]
+
+
+class Needs(NamedTuple):
+    """What a cluster needs: at least k records, and so many different sensitive values."""
+
+    k: int
+    diverse: int
+
+
+@kernel
+def empty_cover(attributes):
+    """Return room for a cover."""
+    return Cover(np.zeros(attributes, np.int64), np.zeros(attributes, np.int64), np.zeros(attributes, np.uint64))
+
+
 @kernel
 def part_loss(space, a, low, high, bits):
     """Return what one attribute of a cover loses, with its weight."""

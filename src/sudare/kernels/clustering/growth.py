@@ -11,8 +11,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.clustering.cover_losses import BIT, begin_cover, cover_loss, grow_cover, loss_with
-from sudare.kernels.clustering.neighbour_tree import DEEP, FAR, nearest, tell, tell_all
+from sudare.kernels.clustering.cover_losses import (
+    BIT,
+    Cover,
+    Needs,
+    Space,
+    begin_cover,
+    cover_loss,
+    empty_cover,
+    grow_cover,
+    loss_with,
+)
+from sudare.kernels.clustering.neighbour_tree import (
+    FAR,
+    Branches,
+    Offers,
+    Tree,
+    empty_branches,
+    nearest,
+    update_offer,
+    update_offers,
+)
 from sudare.kernels.topdown.value_orders import kernel
 
 OWNERS = 4
@@ -53,21 +72,57 @@ class Taken(NamedTuple):
     cluster: NDArray[np.int64]
 
 
+class Atoms(NamedTuple):
+    """The atoms: their codes, the space these are in, a tree over all, and the nearest other atoms of each."""
+
+    codes: NDArray[np.uint32]
+    space: Space
+    tree: Tree
+    near: NDArray[np.int64]
+
+
+class Limits(NamedTuple):
+    """The limit of the first round, and the factor by which it rises."""
+
+    first: float
+    factor: float
+
+
+class Growth(NamedTuple):
+    """Clusters being grown, and working space.
+
+    ``known`` is how many clusters an atom has remembered. Below the limit ``patience`` an atom need not try again: less
+    and less is left. ``cover`` and ``counts``, by value, are those of the cluster that is tried.
+    """
+
+    atoms: Atoms
+    stock: Stock
+    needs: Needs
+    clusters: Clusters
+    taken: Taken
+    offers: Offers
+    known: NDArray[np.int64]
+    patience: NDArray[np.float64]
+    cover: Cover
+    counts: NDArray[np.int64]
+    branches: Branches
+
+
 @kernel
-def _may_give(atom, stock, k, diverse):
+def _may_give(atom, stock, needs):
     """Return the values that an atom can give away, as the bits of a word."""
     have, total, distinct, whole = stock.have, stock.total, stock.distinct, stock.whole
     word = np.uint64(0)
     for value in range(have.shape[1]):
         if have[atom, value] > 0 and (
-            not whole[atom] or (total[atom] > k and (have[atom, value] > 1 or distinct[atom] > diverse))
+            not whole[atom] or (total[atom] > needs.k and (have[atom, value] > 1 or distinct[atom] > needs.diverse))
         ):
             word |= BIT << np.uint64(value)
     return word
 
 
 @kernel
-def _change(atom, value, by, stock, k, diverse, tree, given):
+def _change(atom, value, by, stock, needs, tree, offers):
     """Take a record out of an atom, or put it back."""
     before = stock.have[atom, value]
     stock.have[atom, value] = before + by
@@ -76,10 +131,10 @@ def _change(atom, value, by, stock, k, diverse, tree, given):
         stock.distinct[atom] += 1
     elif before + by == 0:
         stock.distinct[atom] -= 1
-    word = _may_give(atom, stock, k, diverse)
+    word = _may_give(atom, stock, needs)
     if word != stock.gives[atom]:
         stock.gives[atom] = word
-        tell(atom, tree, stock.gives, given)
+        update_offer(atom, tree, offers)
 
 
 @kernel
@@ -134,102 +189,133 @@ def _best_join(atom, codes, space, near, clusters, known, limit):
 
 
 @kernel
-def grow_clusters(codes, space, tree, nodes, near, stock, k, diverse, first_limit, factor, clusters, taken):
+def grow_clusters(atoms, nodes, stock, needs, limits, clusters, taken):
     """Put every record into a cluster of at least k records with at least so many values, or leave it in stock.
 
     In rounds, with a limit that rises by a factor: an atom that has records left begins a cluster, which takes in the
     nearest records until it keeps the requirements; or its record joins a cluster nearby; whichever loses less per
     record that had no place yet. What loses more than the limit of the round waits for the next. Returns the number of
-    records taken and of clusters.
+    records taken and of clusters. The tree has so many nodes.
     """
-    attributes, values = codes.shape[1], stock.have.shape[1]
-    owners, known = clusters.owners, np.zeros(len(codes), np.int64)
-    given = np.zeros(nodes, np.uint64)
-    everything = np.uint64(0)
-    for value in range(values):
-        everything |= BIT << np.uint64(value)
-    done, count = 0, 0
-    for atom in range(len(codes)):
-        stock.gives[atom] = _may_give(atom, stock, k, diverse)
-        if stock.whole[atom]:
-            begin_cover(codes, atom, space, clusters.low[count], clusters.high[count], clusters.bits[count])
-            clusters.loss[count], clusters.size[count] = 0.0, stock.total[atom]
-            _remember(atom, count, owners, known, True)
-            count += 1
-    tell_all(nodes, tree, stock.gives, given)
-    low, high, bits = np.zeros(attributes, np.int64), np.zeros(attributes, np.int64), np.zeros(attributes, np.uint64)
-    waiting, bounds = np.zeros(DEEP, np.int64), np.zeros(DEEP)
-    counts = np.zeros(values, np.int64)
-    patience = np.zeros(len(codes))  # the limit below which an atom need not try again: less and less is left
-    limit = first_limit
+    size = len(atoms.codes)
+    known, patience, counts = np.zeros(size, np.int64), np.zeros(size), np.zeros(stock.have.shape[1], np.int64)
+    offers = Offers(stock.gives, np.zeros(nodes, np.uint64))
+    cover, branches = empty_cover(atoms.codes.shape[1]), empty_branches()
+    work = Growth(atoms, stock, needs, clusters, taken, offers, known, patience, cover, counts, branches)
+    done, count = 0, _begin_whole(work)
+    update_offers(nodes, atoms.tree, offers)
+    limit = limits.first
     while limit < LAST:
         left = 0
-        for place in range(len(codes)):
-            atom = tree.order[place]
+        for place in range(size):
+            atom = atoms.tree.order[place]
             while stock.total[atom] > 0 and not stock.whole[atom]:
-                target, joining = _best_join(atom, codes, space, near, clusters, known, limit)
+                target, joining = _best_join(atom, atoms.codes, atoms.space, atoms.near, clusters, known, limit)
                 own = min(limit, joining) if target >= 0 else limit
-                made = False
                 if patience[atom] <= own and (target < 0 or joining > 0.0):
-                    begin_cover(codes, atom, space, low, high, bits)
-                    counts[:] = 0
-                    size, different, needy, loss, giver, start, word = 0, 0, 0, 0.0, atom, done, np.uint64(0)
-                    while True:
-                        value = _pick(giver, stock, counts, k - size <= diverse - different)
-                        _change(giver, value, -1, stock, k, diverse, tree, given)
-                        taken.atom[done], taken.value[done], taken.cluster[done] = giver, value, count
-                        done += 1
-                        size += 1
-                        needy += not stock.whole[giver]
-                        different += counts[value] == 0
-                        counts[value] += 1
-                        word |= BIT << np.uint64(value)
-                        if size >= k and different >= diverse:
-                            made = size * loss <= own * needy
-                            patience[atom] = 0.0 if made else size * loss / needy
-                            break
-                        wanted = everything & ~word if k - size <= diverse - different else everything
-                        giver, loss = nearest(
-                            codes, space, tree, stock.gives, given, low, high, bits, wanted, loss, FAR, waiting, bounds
-                        )
-                        # that it will exceed its limit is told early, as if it grew evenly: on Adult this takes half
-                        # the time and makes no difference that could be told from chance
-                        foreseen = loss * max(k, diverse) / (size + 1.0)
-                        if giver < 0 or foreseen > own:
-                            patience[atom] = FAR if giver < 0 else foreseen
-                            break
-                        grow_cover(codes, giver, space, low, high, bits)
-                    if made:
-                        clusters.low[count], clusters.high[count], clusters.bits[count] = low, high, bits
-                        clusters.loss[count], clusters.size[count] = loss, size
-                        for line in range(start, done):
-                            other = taken.atom[line]
-                            if stock.whole[other]:
-                                clusters.size[owners[other, 0]] -= 1
-                            _remember(other, count, owners, known, stock.whole[other])
+                    more, loss = _try_cluster(atom, own, work, done, count)
+                    if more > 0:
+                        _keep_cluster(work, done, done + more, count, loss)
+                        done += more
                         count += 1
                         continue
-                    for line in range(start, done):
-                        _change(taken.atom[line], taken.value[line], 1, stock, k, diverse, tree, given)
-                    done = start
                 if target < 0:
                     left += stock.total[atom]
                     break
-                counts[:] = 0
-                value = _pick(atom, stock, counts, False)
-                _change(atom, value, -1, stock, k, diverse, tree, given)
-                taken.atom[done], taken.value[done], taken.cluster[done] = atom, value, target
+                _join(atom, target, work, done)
                 done += 1
-                grow_cover(codes, atom, space, clusters.low[target], clusters.high[target], clusters.bits[target])
-                clusters.size[target] += 1
-                clusters.loss[target] = cover_loss(
-                    space, clusters.low[target], clusters.high[target], clusters.bits[target]
-                )
-                _remember(atom, target, owners, known, False)
         if left == 0:
             break
-        limit *= factor
+        limit *= limits.factor
     return done, count
+
+
+@kernel
+def _begin_whole(work):
+    """Let atoms that keep the requirements by themselves be clusters, and find what all can give; return how many."""
+    atoms, stock, clusters = work.atoms, work.stock, work.clusters
+    count = 0
+    for atom in range(len(atoms.codes)):
+        stock.gives[atom] = _may_give(atom, stock, work.needs)
+        if stock.whole[atom]:
+            low, high, bits = clusters.low[count], clusters.high[count], clusters.bits[count]
+            begin_cover(atoms.codes, atom, atoms.space, low, high, bits)
+            clusters.loss[count], clusters.size[count] = 0.0, stock.total[atom]
+            _remember(atom, count, clusters.owners, work.known, True)
+            count += 1
+    return count
+
+
+@kernel
+def _try_cluster(atom, limit, work, start, number):
+    """Begin a cluster with a record of an atom, and take the nearest records until it keeps the requirements.
+
+    Returns its size and what a record of it loses. The size is 0 if that is more than the limit, per record that had no
+    place yet: then all records are put back. Records are noted from line ``start`` on, for the cluster ``number``.
+    """
+    codes, space, tree = work.atoms.codes, work.atoms.space, work.atoms.tree
+    stock, needs, offers, cover, counts = work.stock, work.needs, work.offers, work.cover, work.counts
+    k, diverse, taken, branches = needs.k, needs.diverse, work.taken, work.branches
+    everything = ~np.uint64(0)
+    begin_cover(codes, atom, space, cover.low, cover.high, cover.bits)
+    counts[:] = 0
+    size, different, needy, loss, giver, word = 0, 0, 0, 0.0, atom, np.uint64(0)
+    made = False
+    while True:
+        value = _pick(giver, stock, counts, k - size <= diverse - different)
+        _change(giver, value, -1, stock, needs, tree, offers)
+        taken.atom[start + size], taken.value[start + size], taken.cluster[start + size] = giver, value, number
+        size += 1
+        needy += not stock.whole[giver]
+        different += counts[value] == 0
+        counts[value] += 1
+        word |= BIT << np.uint64(value)
+        if size >= k and different >= diverse:
+            made = size * loss <= limit * needy
+            work.patience[atom] = 0.0 if made else size * loss / needy
+            break
+        wanted = ~word if k - size <= diverse - different else everything
+        giver, loss = nearest(codes, space, tree, offers, cover, wanted, loss, branches)
+        # that it will exceed its limit is told early, as if it grew evenly: on Adult this takes half the time and makes
+        # no difference that could be told from chance
+        foreseen = loss * max(k, diverse) / (size + 1.0)
+        if giver < 0 or foreseen > limit:
+            work.patience[atom] = FAR if giver < 0 else foreseen
+            break
+        grow_cover(codes, giver, space, cover.low, cover.high, cover.bits)
+    if made:
+        return size, loss
+    for line in range(start, start + size):
+        _change(taken.atom[line], taken.value[line], 1, stock, needs, tree, offers)
+    return 0, loss
+
+
+@kernel
+def _keep_cluster(work, start, end, number, loss):
+    """Keep the cluster that was just grown, of the records in these lines."""
+    stock, clusters, taken, cover = work.stock, work.clusters, work.taken, work.cover
+    clusters.low[number], clusters.high[number], clusters.bits[number] = cover.low, cover.high, cover.bits
+    clusters.loss[number], clusters.size[number] = loss, end - start
+    for line in range(start, end):
+        atom = taken.atom[line]
+        if stock.whole[atom]:
+            clusters.size[clusters.owners[atom, 0]] -= 1
+        _remember(atom, number, clusters.owners, work.known, stock.whole[atom])
+
+
+@kernel
+def _join(atom, cluster, work, line):
+    """Let a record of an atom join a cluster."""
+    clusters, space = work.clusters, work.atoms.space
+    work.counts[:] = 0
+    value = _pick(atom, work.stock, work.counts, False)
+    _change(atom, value, -1, work.stock, work.needs, work.atoms.tree, work.offers)
+    work.taken.atom[line], work.taken.value[line], work.taken.cluster[line] = atom, value, cluster
+    low, high, bits = clusters.low[cluster], clusters.high[cluster], clusters.bits[cluster]
+    grow_cover(work.atoms.codes, atom, space, low, high, bits)
+    clusters.size[cluster] += 1
+    clusters.loss[cluster] = cover_loss(space, low, high, bits)
+    _remember(atom, cluster, clusters.owners, work.known, False)
 
 
 @kernel
@@ -247,6 +333,7 @@ def join_rest(codes, atoms, rows, space, clusters, count, result):
                 if more < best:
                     chosen, best = cluster, more
         result[rows[index]] = chosen
-        grow_cover(codes, atom, space, clusters.low[chosen], clusters.high[chosen], clusters.bits[chosen])
+        low, high, bits = clusters.low[chosen], clusters.high[chosen], clusters.bits[chosen]
+        grow_cover(codes, atom, space, low, high, bits)
         clusters.size[chosen] += 1
-        clusters.loss[chosen] = cover_loss(space, clusters.low[chosen], clusters.high[chosen], clusters.bits[chosen])
+        clusters.loss[chosen] = cover_loss(space, low, high, bits)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.clustering.cover_losses import BIT, begin_cover, loss_with, part_loss
+from sudare.kernels.clustering.cover_losses import BIT, begin_cover, empty_cover, loss_with, part_loss
 from sudare.kernels.topdown.value_orders import SET, kernel
 
 LEAF = 8
@@ -39,6 +39,26 @@ class Tree(NamedTuple):
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     bits: NDArray[np.uint64]
+
+
+class Offers(NamedTuple):
+    """The sensitive values that each atom, and the atoms of each node together, can still give; the bits of a word."""
+
+    of_atom: NDArray[np.uint64]
+    of_node: NDArray[np.uint64]
+
+
+class Branches(NamedTuple):
+    """The nodes that wait in a search, and what their atoms cost at least."""
+
+    node: NDArray[np.int64]
+    bound: NDArray[np.float64]
+
+
+@kernel
+def empty_branches():
+    """Return room for the branches of a search."""
+    return Branches(np.zeros(DEEP, np.int64), np.zeros(DEEP))
 
 
 @kernel
@@ -133,40 +153,45 @@ def at_least(space, tree, node, low, high, bits, limit):
 
 
 @kernel
-def tell_all(nodes, tree, gives, given):
+def update_offers(nodes, tree, offers):
     """Find what the atoms of each node can give."""
     for node in range(nodes - 1, -1, -1):
-        word = np.uint64(0)
-        if tree.left[node] < 0:
-            for index in range(tree.start[node], tree.end[node]):
-                word |= gives[tree.order[index]]
-        else:
-            word = given[tree.left[node]] | given[tree.left[node] + 1]
-        given[node] = word
+        offers.of_node[node] = _offer_of(node, tree, offers)
 
 
 @kernel
-def tell(atom, tree, gives, given):
+def update_offer(atom, tree, offers):
     """Bring what nodes can give up to date after an atom has changed."""
     node = tree.leaf_of[atom]
-    word = np.uint64(0)
-    for index in range(tree.start[node], tree.end[node]):
-        word |= gives[tree.order[index]]
-    while word != given[node]:
-        given[node] = word
-        node = tree.parent[node]
-        if node < 0:
+    while node >= 0:
+        word = _offer_of(node, tree, offers)
+        if word == offers.of_node[node]:
             return
-        word = given[tree.left[node]] | given[tree.left[node] + 1]
+        offers.of_node[node] = word
+        node = tree.parent[node]
 
 
 @kernel
-def nearest(codes, space, tree, gives, given, low, high, bits, wanted, floor, limit, waiting, bounds):
+def _offer_of(node, tree, offers):
+    """Return what the atoms of a node can give, from its atoms or its children."""
+    if tree.left[node] >= 0:
+        return offers.of_node[tree.left[node]] | offers.of_node[tree.left[node] + 1]
+    word = np.uint64(0)
+    for index in range(tree.start[node], tree.end[node]):
+        word |= offers.of_atom[tree.order[index]]
+    return word
+
+
+@kernel
+def nearest(codes, space, tree, offers, cover, wanted, floor, branches):
     """Return the atom that gives one of the wanted values and widens a cover least, and what the cover loses then.
 
-    None (-1) if that is above the limit. Nothing below ``floor``, what the cover loses now, has to be looked for.
+    None (-1) if there is none. Nothing below ``floor``, what the cover loses now, has to be looked for.
     """
-    found, best, looked = -1, limit, 0
+    gives, given = offers.of_atom, offers.of_node
+    low, high, bits = cover.low, cover.high, cover.bits
+    waiting, bounds = branches.node, branches.bound
+    found, best, looked = -1, FAR, 0
     waiting[0], bounds[0], count = 0, 0.0, 1
     while count > 0:
         count -= 1
@@ -198,13 +223,27 @@ def nearest(codes, space, tree, gives, given, low, high, bits, wanted, floor, li
 
 
 @kernel
+def _insert(atom, loss, have, atoms, losses):
+    """Put an atom into its place among the nearest ``have`` ones, of which the last may fall out; return how many."""
+    most = len(atoms)
+    place = have if have < most else most - 1
+    while place > 0 and losses[place - 1] > loss:
+        losses[place], atoms[place] = losses[place - 1], atoms[place - 1]
+        place -= 1
+    losses[place], atoms[place] = loss, atom
+    return min(have + 1, most)
+
+
+@kernel
 def nearest_atoms(codes, space, tree, first, last, result):
     """Put the nearest other atoms of each atom of a range into its line of ``result``, the nearest first (-1: none)."""
-    attributes, most = codes.shape[1], result.shape[1]
-    low, high, bits = np.zeros(attributes, np.int64), np.zeros(attributes, np.int64), np.zeros(attributes, np.uint64)
-    waiting, bounds, losses = np.zeros(DEEP, np.int64), np.zeros(DEEP), np.zeros(most)
+    most = result.shape[1]
+    low, high, bits = empty_cover(codes.shape[1])
+    waiting, bounds = empty_branches()
+    losses = np.zeros(most)
     for atom in range(first, last):
         begin_cover(codes, atom, space, low, high, bits)
+        near = result[atom]
         have, worst, looked = 0, FAR, 0
         waiting[0], bounds[0], count = 0, 0.0, 1
         while count > 0:
@@ -220,12 +259,7 @@ def nearest_atoms(codes, space, tree, first, last, result):
                         continue
                     loss = loss_with(codes, other, space, low, high, bits, worst)
                     if loss < worst:
-                        place = have if have < most else most - 1
-                        while place > 0 and losses[place - 1] > loss:
-                            losses[place], result[atom, place] = losses[place - 1], result[atom, place - 1]
-                            place -= 1
-                        losses[place], result[atom, place] = loss, other
-                        have = min(have + 1, most)
+                        have = _insert(other, loss, have, near, losses)
                         if have == most:
                             worst = losses[most - 1]
                 looked += 1
@@ -233,12 +267,11 @@ def nearest_atoms(codes, space, tree, first, last, result):
                     break
                 continue
             one = at_least(space, tree, left, low, high, bits, worst)
-            other_bound = at_least(space, tree, left + 1, low, high, bits, worst)
+            two = at_least(space, tree, left + 1, low, high, bits, worst)
             for turn in range(2):
-                nearer = (one <= other_bound) == (turn == 1)
-                bound = one if nearer else other_bound
+                nearer = (one <= two) == (turn == 1)
+                bound = one if nearer else two
                 if bound < worst:
                     waiting[count], bounds[count] = left if nearer else left + 1, bound
                     count += 1
-        for place in range(have, most):
-            result[atom, place] = -1
+        near[have:] = -1

@@ -7,18 +7,73 @@ others need not be looked at. Clusters are compared one by one, each only until 
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from sudare.kernels.clustering.cover_losses import BIT, begin_cover, grow_cover, loss_with, part_loss
-from sudare.kernels.clustering.neighbour_tree import DEEP, FAR, Tree, at_least, build, tell, tell_all
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.kernels.clustering.cover_losses import BIT, Cover, Space, begin_cover, grow_cover, loss_with, part_loss
+from sudare.kernels.clustering.neighbour_tree import (
+    FAR,
+    Offers,
+    Tree,
+    at_least,
+    build,
+    empty_branches,
+    update_offer,
+    update_offers,
+)
 from sudare.kernels.topdown.value_orders import kernel, popcount
 
 SLACK = 1e-9
 """What sums of parts may be off by; a distance that is not seen to be too far is found exactly."""
 
 
+class Runs(NamedTuple):
+    """The run of each record, the first record of each run that may be left, its codes, and how many are left."""
+
+    of_row: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    codes: NDArray[np.uint32]
+    stock: NDArray[np.int64]
+
+
+class Grown(NamedTuple):
+    """The clusters: covers, what each attribute and all lose, and chains of records: ``first``, ``after``, ``last``."""
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    bits: NDArray[np.uint64]
+    parts: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    after: NDArray[np.int64]
+
+
+class Remaining(NamedTuple):
+    """The records that are in no cluster, and where each of them stands there; -1 for others."""
+
+    rows: NDArray[np.int64]
+    place: NDArray[np.int64]
+
+
+class Steps(NamedTuple):
+    """Records being clustered; ``least`` is the first run of each node of the tree."""
+
+    codes: NDArray[np.uint32]
+    values: NDArray[np.int64]
+    space: Space
+    runs: Runs
+    tree: Tree
+    least: NDArray[np.int64]
+    offers: Offers
+    clusters: Grown
+    left: Remaining
+
+
 @kernel
-def _runs(codes, values):
+def _number_runs(codes, values):
     """Return the run of each line, and the first line of each run."""
     rows, attributes = codes.shape
     run_of, begin = np.zeros(rows, np.int64), np.zeros(rows + 1, np.int64)
@@ -33,6 +88,21 @@ def _runs(codes, values):
         run_of[row] = count - 1
     begin[count] = rows
     return run_of, begin[: count + 1]
+
+
+@kernel
+def _find_runs(codes, values):
+    """Return the runs of the records, and the sensitive value that each of them can give, as the bit of a word."""
+    of_row, begin = _number_runs(codes, values)
+    count = len(begin) - 1
+    stock, gives = np.zeros(count, np.int64), np.zeros(count, np.uint64)
+    of_run = np.empty((count, codes.shape[1]), codes.dtype)
+    for run in range(count):
+        stock[run] = begin[run + 1] - begin[run]
+        gives[run] = BIT << np.uint64(values[begin[run]])
+        for a in range(codes.shape[1]):
+            of_run[run, a] = codes[begin[run], a]
+    return Runs(of_row, begin[:-1].copy(), of_run, stock), gives
 
 
 @kernel
@@ -62,11 +132,13 @@ def _tree_over(codes, space):
 
 
 @kernel
-def _nearest_run(codes, space, tree, least, gives, given, low, high, bits, wanted):
+def _nearest_run(codes, space, tree, least, offers, cover, wanted):
     """Return the first of the runs that widen a cover least, among those with a wanted value, and its loss then."""
+    gives, given = offers.of_atom, offers.of_node
+    low, high, bits = cover.low, cover.high, cover.bits
     found, best = np.int64(-1), FAR
-    waiting, bounds, count = np.zeros(DEEP, np.int64), np.zeros(DEEP), 1
-    start, end, left_of, order = tree.start, tree.end, tree.left, tree.order
+    waiting, bounds = empty_branches()
+    start, end, left_of, order, count = tree.start, tree.end, tree.left, tree.order, 1
     while count > 0:
         count -= 1
         node, bound = waiting[count], bounds[count]
@@ -95,23 +167,25 @@ def _nearest_run(codes, space, tree, least, gives, given, low, high, bits, wante
 
 
 @kernel
-def _measure(space, low, high, bits, parts):
-    """Find what each attribute of a cover loses; returns the sum."""
+def _measure(cluster, space, clusters):
+    """Find what each attribute of a cluster, and all together, lose."""
     total = 0.0
-    for a in range(len(low)):
-        parts[a] = part_loss(space, a, low[a], high[a], bits[a])
-        total += parts[a]
-    return total
+    for a in range(clusters.low.shape[1]):
+        part = part_loss(space, a, clusters.low[cluster, a], clusters.high[cluster, a], clusters.bits[cluster, a])
+        clusters.parts[cluster, a] = part
+        total += part
+    clusters.loss[cluster] = total
 
 
 @kernel
-def _nearest_cluster(space, low, high, bits, parts, loss, own, own_loss, count, best):
-    """Return the cluster nearest to the one in line ``own`` if it is nearer than ``best``, and how near.
+def _nearest_cluster(space, clusters, own, own_loss, best):
+    """Return the cluster before line ``own`` nearest to that one if it is nearer than ``best``, and how near.
 
     The distance of two is what both lose by being joined; what ``own`` loses counts as ``own_loss``.
     """
+    low, high, bits, parts, loss = clusters.low, clusters.high, clusters.bits, clusters.parts, clusters.loss
     partner, attributes = np.int64(-1), low.shape[1]
-    for cluster in range(count):
+    for cluster in range(own):
         if best <= 0:
             break
         apart, joined = 0.0, 0.0
@@ -130,6 +204,95 @@ def _nearest_cluster(space, low, high, bits, parts, loss, own, own_loss, count, 
 
 
 @kernel
+def _begin(row, cluster, steps):
+    """Let a line of clusters hold one record alone."""
+    clusters = steps.clusters
+    low, high, bits = clusters.low[cluster], clusters.high[cluster], clusters.bits[cluster]
+    begin_cover(steps.codes, row, steps.space, low, high, bits)
+    clusters.parts[cluster], clusters.loss[cluster] = 0.0, 0.0
+
+
+@kernel
+def _widen(row, cluster, steps):
+    """Let the cover of a cluster hold one record more."""
+    clusters = steps.clusters
+    low, high, bits = clusters.low[cluster], clusters.high[cluster], clusters.bits[cluster]
+    grow_cover(steps.codes, row, steps.space, low, high, bits)
+    _measure(cluster, steps.space, clusters)
+
+
+@kernel
+def _merge(cluster, partner, steps):
+    """Let another cluster have all records of one."""
+    clusters = steps.clusters
+    for a in range(clusters.low.shape[1]):
+        clusters.low[partner, a] = min(clusters.low[cluster, a], clusters.low[partner, a])
+        clusters.high[partner, a] = max(clusters.high[cluster, a], clusters.high[partner, a])
+        clusters.bits[partner, a] |= clusters.bits[cluster, a]
+    _measure(partner, steps.space, clusters)
+    clusters.after[clusters.last[partner]] = clusters.first[cluster]
+    clusters.last[partner] = clusters.last[cluster]
+
+
+@kernel
+def _take(row, remaining, steps):
+    """Take a record out of those that are left, which are so many after that."""
+    left, run = steps.left, steps.runs.of_row[row]
+    left.rows[left.place[row]] = left.rows[remaining]
+    left.place[left.rows[remaining]] = left.place[row]
+    left.place[row] = -1
+    steps.runs.stock[run] -= 1
+    if steps.runs.stock[run] == 0:
+        steps.offers.of_atom[run] = np.uint64(0)
+        update_offer(run, steps.tree, steps.offers)
+
+
+@kernel
+def _grow(row, remaining, count, k, diverse, steps):
+    """Grow a cluster from a record until it has enough, is joined to another, or nothing is left that it can take.
+
+    Returns how many records remain and how many clusters there are.
+    """
+    clusters, runs, space = steps.clusters, steps.runs, steps.space
+    _begin(row, count, steps)
+    clusters.first[count], clusters.last[count] = row, row
+    size, held = 0, np.uint64(0)
+    while True:
+        size += 1
+        held |= BIT << np.uint64(steps.values[row])
+        remaining -= 1
+        _take(row, remaining, steps)
+        different = popcount(held)
+        if size >= k and different >= diverse:
+            return remaining, count + 1
+        wanted = ~held if different < diverse else ~np.uint64(0)
+        cover = Cover(clusters.low[count], clusters.high[count], clusters.bits[count])
+        run, joined = _nearest_run(runs.codes, space, steps.tree, steps.least, steps.offers, cover, wanted)
+        best = 2 * joined - clusters.loss[count] if run >= 0 else np.inf
+        partner, best = _nearest_cluster(space, clusters, count, clusters.loss[count], best)
+        if partner >= 0:  # which has enough for both
+            _merge(count, partner, steps)
+            return remaining, count
+        if run < 0:
+            return remaining, count + 1
+        while steps.left.place[runs.begin[run]] < 0:
+            runs.begin[run] += 1
+        row = runs.begin[run]
+        _widen(row, count, steps)
+        clusters.after[clusters.last[count]] = row
+        clusters.last[count] = row
+
+
+@kernel
+def _empty_clusters(most, rows, attributes):
+    """Return room for so many clusters of so many records."""
+    low, high = np.zeros((most, attributes), np.int64), np.zeros((most, attributes), np.int64)
+    bits, parts, loss = np.zeros((most, attributes), np.uint64), np.zeros((most, attributes)), np.zeros(most)
+    first, last, after = np.full(most, -1, np.int64), np.full(most, -1, np.int64), np.full(rows, -1, np.int64)
+    return Grown(low, high, bits, parts, loss, first, last, after)
+
+
+@kernel
 def cluster_as_published(codes, values, space, k, diverse, draws, result):
     """Fill in the cluster of each record; returns how many clusters there are.
 
@@ -137,87 +300,31 @@ def cluster_as_published(codes, values, space, k, diverse, draws, result):
     below 64; records have to be in an order that does not depend on the one they came in.
     """
     rows, attributes = codes.shape
-    most = rows // max(k, diverse, 1) + 2
-    low, high = np.zeros((most, attributes), np.int64), np.zeros((most, attributes), np.int64)
-    bits, parts, loss = np.zeros((most, attributes), np.uint64), np.zeros((most, attributes)), np.zeros(most)
-    first, last, after = np.full(most, -1, np.int64), np.full(most, -1, np.int64), np.full(rows, -1, np.int64)
-    run_of, begin = _runs(codes, values)
-    runs = len(begin) - 1
-    begin_of, end_of = begin[:-1].copy(), begin[1:]  # the first record of a run that may be left
-    of_run, stock = np.empty((runs, attributes), codes.dtype), np.zeros(runs, np.int64)
-    gives = np.zeros(runs, np.uint64)
-    for run in range(runs):
-        stock[run] = end_of[run] - begin_of[run]
-        gives[run] = BIT << np.uint64(values[begin_of[run]])
-        for a in range(attributes):
-            of_run[run, a] = codes[begin_of[run], a]
-    tree, nodes, least = _tree_over(of_run, space)
-    given = np.zeros(nodes, np.uint64)
-    tell_all(nodes, tree, gives, given)
-    left, place_of = np.arange(rows), np.arange(rows)  # the records left, and where each of them stands there
+    clusters = _empty_clusters(rows // max(k, diverse, 1) + 2, rows, attributes)
+    runs, gives = _find_runs(codes, values)
+    tree, nodes, least = _tree_over(runs.codes, space)
+    offers = Offers(gives, np.zeros(nodes, np.uint64))
+    update_offers(nodes, tree, offers)
+    left = Remaining(np.arange(rows), np.arange(rows))
+    steps = Steps(codes, values, space, runs, tree, least, offers, clusters, left)
     remaining, count, drawn = rows, np.int64(0), 0
-    while remaining >= k and popcount(given[0]) >= diverse:
-        row = left[np.int64(draws[drawn] % np.uint64(remaining))]
+    while remaining >= k and popcount(offers.of_node[0]) >= diverse:
+        row = left.rows[np.int64(draws[drawn] % np.uint64(remaining))]
         drawn += 1
-        begin_cover(codes, row, space, low[count], high[count], bits[count])
-        parts[count], loss[count], first[count], last[count] = 0.0, 0.0, row, row
-        size, held = 0, np.uint64(0)
-        while True:
-            size += 1
-            held |= BIT << np.uint64(values[row])
-            remaining -= 1
-            left[place_of[row]] = left[remaining]
-            place_of[left[remaining]] = place_of[row]
-            place_of[row] = -1
-            run = run_of[row]
-            stock[run] -= 1
-            if stock[run] == 0:
-                gives[run] = np.uint64(0)
-                tell(run, tree, gives, given)
-            different = popcount(held)
-            if size >= k and different >= diverse:
-                count += 1
-                break
-            wanted = ~held if different < diverse else ~np.uint64(0)
-            run, joined = _nearest_run(
-                of_run, space, tree, least, gives, given, low[count], high[count], bits[count], wanted
-            )
-            best = 2 * joined - loss[count] if run >= 0 else np.inf
-            partner, best = _nearest_cluster(space, low, high, bits, parts, loss, count, loss[count], count, best)
-            if partner >= 0:  # which has enough for both
-                for a in range(attributes):
-                    low[partner, a] = min(low[count, a], low[partner, a])
-                    high[partner, a] = max(high[count, a], high[partner, a])
-                    bits[partner, a] |= bits[count, a]
-                loss[partner] = _measure(space, low[partner], high[partner], bits[partner], parts[partner])
-                after[last[partner]] = first[count]
-                last[partner] = last[count]
-                break
-            if run < 0:
-                count += 1
-                break
-            while place_of[begin_of[run]] < 0:
-                begin_of[run] += 1
-            row = begin_of[run]
-            grow_cover(codes, row, space, low[count], high[count], bits[count])
-            loss[count] = _measure(space, low[count], high[count], bits[count], parts[count])
-            after[last[count]] = row
-            last[count] = row
+        remaining, count = _grow(row, remaining, count, k, diverse, steps)
     for cluster in range(count):
-        row = first[cluster]
+        row = clusters.first[cluster]
         while row >= 0:
             result[row] = cluster
-            row = after[row]
+            row = clusters.after[row]
     for step in range(remaining):  # at random, to the nearest cluster each
         place = step + np.int64(draws[drawn] % np.uint64(remaining - step))
         drawn += 1
-        left[step], left[place] = left[place], left[step]
-        row = left[step]
-        begin_cover(codes, row, space, low[count], high[count], bits[count])  # in a line that is free
-        parts[count] = 0.0
-        nearest, _ = _nearest_cluster(space, low, high, bits, parts, loss, count, 0.0, count, np.inf)
+        left.rows[step], left.rows[place] = left.rows[place], left.rows[step]
+        row = left.rows[step]
+        _begin(row, count, steps)  # in a line that is free
+        nearest, _ = _nearest_cluster(space, clusters, count, 0.0, np.inf)
         result[row] = max(nearest, 0)
         if nearest >= 0:
-            grow_cover(codes, row, space, low[nearest], high[nearest], bits[nearest])
-            loss[nearest] = _measure(space, low[nearest], high[nearest], bits[nearest], parts[nearest])
+            _widen(row, nearest, steps)
     return max(count, 1)

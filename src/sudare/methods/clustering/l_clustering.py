@@ -44,6 +44,7 @@ from sudare.core.errors import PolicyUnmetError
 from sudare.core.progress import Listener, silent
 from sudare.core.randomness import Entropy
 from sudare.kernels.clustering import growth as kernel
+from sudare.kernels.clustering.cover_losses import Needs
 from sudare.kernels.clustering.published_steps import cluster_as_published
 from sudare.kernels.topdown.value_orders import SET
 from sudare.methods.class_counts import everybody, refuse_item_sets, tallied
@@ -128,10 +129,9 @@ def _grown(table: Table, requirements: Requirements, field: Field, near: Ints) -
     )
     atom, value, cluster = (np.empty(table.rows + k, np.int64) for _ in range(3))
     taken = kernel.Taken(atom, value, cluster)
-    done, count = kernel.grow_clusters(
-        field.codes, field.space, field.tree, field.nodes, near, stock, np.int64(k), np.int64(diverse), FIRST_LIMIT,
-        FACTOR, clusters, taken,
-    )  # fmt: skip
+    seen = kernel.Atoms(field.codes, field.space, field.tree, near)
+    limits = kernel.Limits(FIRST_LIMIT, FACTOR)
+    done, count = kernel.grow_clusters(seen, field.nodes, stock, Needs(k, diverse), limits, clusters, taken)
     classes = np.full(table.rows, -1, dtype=np.int64)
     by_pair = np.argsort(pair, kind="stable")
     begin = np.searchsorted(pair[by_pair], np.arange(atoms * kinds + 1))
