@@ -126,7 +126,7 @@ def test_the_certificate_of_another_release_is_found(home, release):
 @pytest.mark.parametrize("text", ["", "{", "3", "null", "[]", '"x"'])
 def test_a_certificate_that_is_none(home, release, text):
     home.run(f"UPDATE release_sudare SET certificate = '{text}'")
-    with pytest.raises(AuditFailedError, match="release_sudare: is not a certificate that can be read"):
+    with pytest.raises(AuditFailedError, match="release_sudare: is not a readable certificate"):
         sudare.audit(release, RULES)
 
 
@@ -141,7 +141,7 @@ def test_a_certificate_that_is_none(home, release, text):
 )
 def test_a_table_of_certificates_that_is_none(home, release, statement):
     home.run(statement)
-    with pytest.raises(AuditFailedError, match="release_sudare: is not a certificate that can be read"):
+    with pytest.raises(AuditFailedError, match="release_sudare: is not a readable certificate"):
         sudare.audit(release, RULES)
 
 

@@ -109,7 +109,7 @@ def test_a_source_that_is_called_like_a_certificate_stays(home, rules):
 def test_tables_that_are_called_like_a_certificate_stay(home, people, other):
     home.load("mine", TABLE)
     home.load("mine_sudare", pa.table(other))
-    with pytest.raises(TargetError, match="mine_sudare: exists already, and is no certificate of a release"):
+    with pytest.raises(TargetError, match="mine_sudare: exists already, and is not the certificate of a release"):
         sudare.anonymize(people, POLICY, out=home.address("mine"))
     assert rows(home.read("mine")) == rows(TABLE)
     assert home.read("mine_sudare").to_pydict() == other
@@ -145,7 +145,7 @@ def test_a_table_that_is_made_meanwhile_stays(postgres_home, rules):
         if stage == "audit" and "release" not in postgres_home.tables():
             postgres_home.run("CREATE TABLE release AS SELECT 1 AS precious")
 
-    with pytest.raises(TargetError, match=r"#release: another table of that name was made meanwhile\."):
+    with pytest.raises(TargetError, match=r"#release: another table of that name was created at the same time\."):
         sudare.anonymize(people, rules, out=postgres_home.address("release"), progress=others)
     assert postgres_home.tables() == ["people", "release"]
     assert postgres_home.read("release").to_pylist() == [{"precious": 1}]
@@ -240,7 +240,7 @@ def test_rights_to_read_and_to_make_are_enough(postgres_home, clerk, rules):
 def test_no_right_to_make_tables(postgres_home, clerk, rules):
     before = postgres_home.tables()
     with pytest.raises(
-        TargetError, match=r"public\.release: you have no right to do this there\..*CREATE on the schema"
+        TargetError, match=r"public\.release: you have no permission to do this\..*CREATE on the schema"
     ):
         sudare.anonymize(f"{clerk}#people", rules, out=f"{clerk}#public.release")
     assert postgres_home.tables() == before
@@ -249,7 +249,7 @@ def test_no_right_to_make_tables(postgres_home, clerk, rules):
 @every_way
 def test_no_right_to_read(postgres_home, clerk, rules):
     before = postgres_home.tables()
-    with pytest.raises(SudareError, match=r"#hidden: you have no right to do this there\..*SELECT on the table"):
+    with pytest.raises(SudareError, match=r"#hidden: you have no permission to do this\..*SELECT on the table"):
         sudare.anonymize(f"{clerk}#hidden", rules, out=f"{clerk}#outgoing.release")
     assert postgres_home.tables() == before
 

@@ -219,12 +219,12 @@ def test_a_table_that_is_called_like_a_certificate_stays(spark):
     """As does one of a single text."""
     spark.sql("ALTER TABLE victim RENAME TO release_sudare")
     try:
-        with pytest.raises(TargetError, match="is no certificate"):
+        with pytest.raises(TargetError, match="is not the certificate"):
             sudare.anonymize(spark.createDataFrame(people()), policy(people()), out="release")
     finally:
         spark.sql("ALTER TABLE release_sudare RENAME TO victim")
     spark.sql("CREATE TABLE release_sudare AS SELECT 'precious' AS certificate")
-    with pytest.raises(TargetError, match="is no certificate"):
+    with pytest.raises(TargetError, match="is not the certificate"):
         sudare.anonymize(spark.createDataFrame(people()), policy(people()), out="release")
     assert spark.table("release_sudare").collect()[0][0] == "precious"
 
