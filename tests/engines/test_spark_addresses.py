@@ -49,7 +49,7 @@ def test_a_release_by_its_address(folder):
     assert not sudare.audit(out, PLAIN, engine="spark").passed
     (folder / "release.parquet.sudare.json").write_text("nothing")
     (folder / ".release.parquet.sudare.json.crc").unlink()
-    with pytest.raises(AuditFailedError, match="not a certificate"):
+    with pytest.raises(AuditFailedError, match="not a readable certificate"):
         sudare.audit(out, PLAIN, engine="spark")
     with pytest.raises(DataError, match="can only be read by Spark"):
         sudare.estimate(release, of="age")

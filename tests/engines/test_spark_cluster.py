@@ -118,5 +118,5 @@ def test_nor_does_it_lose_or_double_a_row_whose_values_are_drawn(ended):
 
 def test_rows_that_come_in_another_order_are_not_drawn_from_twice(ended):
     said = (ended / "drawn anew.error").read_text()
-    assert said.startswith("DataError: the table: gave its rows in another order")
+    assert said.startswith("DataError: the table: returned different rows, or another order")
     assert list((ended / "drawn anew").iterdir()) == []

@@ -181,9 +181,9 @@ STOPPED = """
 import faulthandler, sys, time
 from pathlib import Path
 from sudare.cli import main
-from sudare.pipeline.spark import cluster
+from sudare.pipeline.spark import spark_release
 
-class Slow(cluster._Making):
+class Slow(spark_release._Making):
     def __call__(self, parcels):
         for parcel in super().__call__(parcels):
             Path(MARKER).touch()
@@ -192,7 +192,7 @@ class Slow(cluster._Making):
 
 MARKER = sys.argv.pop(1)
 faulthandler.dump_traceback_later(100)  # where it hangs, if it does
-cluster._Making = Slow
+spark_release._Making = Slow
 main()
 """
 

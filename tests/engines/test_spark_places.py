@@ -254,9 +254,9 @@ warnings.simplefilter("ignore")
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 import sudare
-from sudare.pipeline.spark import cluster, distributed_audit
+from sudare.pipeline.spark import spark_audit, spark_release
 
-cluster.SHARD, cluster.BUNDLE, distributed_audit.BUCKET = 200, 250, 300
+spark_release.SHARD, spark_release.BUNDLE, spark_audit.BUCKET = 200, 250, 300
 session = SparkSession.builder.remote("local[2]").getOrCreate()
 assert ".connect." in type(session).__module__
 frame = session.createDataFrame(pq.read_table("people.parquet"))
