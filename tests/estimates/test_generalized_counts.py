@@ -112,7 +112,7 @@ def test_leaves_that_are_numbers_have_bands():
     [
         (["{a, b}"], "x:10", None, "column 'x' does not hold numbers, so it has no bands."),
         (["2020-01-01", "2020-02"], "x:10", None, "column 'x' does not hold numbers"),
-        (["[1, 5]"], "x:year", None, "column 'x' does not hold dates, so that it has no year."),
+        (["[1, 5]"], "x:year", None, "column 'x' does not hold dates, so it has no year."),
         (["{a, b}"], (), "x=1..2", "column 'x' holds neither numbers nor dates"),
         (["[1, 5]"], (), "x=a..b", "column 'x'"),
         (["2020-01-01"], (), "x=1..2", "the range of column 'x' must have dates as its ends."),
@@ -131,7 +131,7 @@ def test_what_cannot_be_counted(cells, by, where, says):
 
 
 def test_lists_are_refused():
-    with pytest.raises(DataError, match="column 'x' shows sets"):
+    with pytest.raises(DataError, match="column 'x' holds sets"):
         spread({"x": pa.array([["a"]])}, "x")
 
 

@@ -272,10 +272,10 @@ def test_certificates_warn_where_the_method_looks_at_sensitive_values(method, mo
 @pytest.mark.parametrize(
     ("method", "says"),
     [
-        ({"name": "top-down", "slack": 0.2}, "method.slack: has an effect beside sensitive: blind alone"),
+        ({"name": "top-down", "slack": 0.2}, "method.slack: has an effect only with sensitive: blind"),
         (
             {"name": "mondrian", "sensitive": "seen", "slack": 0.2},
-            "method.slack: has an effect beside sensitive: blind",
+            "method.slack: has an effect only with sensitive: blind",
         ),
         (
             {"name": "mondrian", "sensitive": "blind", "slack": 1},
