@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from sudare.audits import audit_release
-from sudare.audits.registry import PROOFS
+from sudare.audits.model_proofs import PROOFS
 from sudare.policy import MODEL_NAMES
 
 from .tables import classes, policy, prove, required

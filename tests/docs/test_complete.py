@@ -15,7 +15,7 @@ import sudare.policy as policy
 from docs.pages import DOCS, ROOT, blocks, prose
 from sudare import datasets
 from sudare.api import anonymize, load_policy
-from sudare.audits.registry import PROOFS
+from sudare.audits.model_proofs import PROOFS
 from sudare.cli import app
 from sudare.methods import METHODS, ColumnName
 from sudare.metrics import PUBLISHED

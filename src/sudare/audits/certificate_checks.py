@@ -320,7 +320,7 @@ class _Comparison:
         """See that a loss that is claimed is the mean of those of columns."""
         columns = paper.get("loss_by_column")
         if not isinstance(columns, Mapping) or not are_figures(columns):
-            return  # which is told there
+            return  # the check of the columns reports that
         each = [part[name] for part in columns.values() if name in part]
         if each and abs(sum(each) / len(each) - told) > 2 * HALF:
             self.wrong(key, "is not the mean of the losses by column.")

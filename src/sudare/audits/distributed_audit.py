@@ -31,8 +31,8 @@ from sudare.audits.class_tables import Whole, build_classes
 from sudare.audits.dummy_draws import doubts, order_of
 from sudare.audits.hidden_values import SETS, Sets, facts_of, judged_sets, read_sets
 from sudare.audits.model_definitions import subjects_apart
+from sudare.audits.model_proofs import PROOFS
 from sudare.audits.opened_release import open_release, read_by_promises, unreadable_columns
-from sudare.audits.registry import PROOFS
 from sudare.audits.release_columns import Elsewhere, Release, Sums, digest_of, sums_of_lines
 from sudare.audits.report_assembly import conclude
 from sudare.audits.run import (
@@ -100,7 +100,7 @@ class Counting:
     memory: int | None = None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
-        """Give, for each bucket, the rows that were counted, as a table whose last column is how often there is each.
+        """Return the counted rows of each bucket, as a table whose last column is the number of equal rows.
 
         Batches have the needed columns, in their order.
         """

@@ -208,7 +208,7 @@ def values_in_groups(connection: Any, second: Release, column: str) -> tuple[int
     [(groups,)] = connection.execute("SELECT count(DISTINCT c0) FROM told").fetchall()
     kind = second.types[second.names.index(column)]
     if pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind):
-        # DuckDB writes these otherwise than they are told, and durations it takes for calendar intervals
+        # DuckDB writes these in a form that certificates do not use, and reads durations as calendar intervals
         raw = "epoch_us(c1)" if pa.types.is_duration(kind) else "c1"
         found = connection.sql(f"SELECT DISTINCT {raw} AS v FROM told").to_arrow_table().column(0)
         return int(groups), set(as_text(found.combine_chunks(), kind).to_pylist())

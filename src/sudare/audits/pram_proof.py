@@ -343,7 +343,7 @@ def _cells(values: Any, kind: Any, numbers: bool) -> list[Any]:
     return cells
 
 
-# ---- what is shown, against what is told
+# ---- the released cells, compared with the mechanism in the certificate
 
 
 class _ValueCount(NamedTuple):

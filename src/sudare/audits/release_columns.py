@@ -287,7 +287,7 @@ Sums = tuple[int, int, int]
 
 
 def sums_of_lines(connection: Any, counted: Any) -> Sums:
-    """Return the sums of the digests of rows that were counted; the last column says how often there is each."""
+    """Return the sums of the digests of counted rows; the last column is the number of equal rows."""
     cells = [f"c{at}" for at in range(counted.num_columns - 1)]
     connection.register("lines", counted.rename_columns([*cells, "many"]))
     halves = ", ".join(f"sum(CAST(md5_number_{half}(line) AS HUGEINT) * many)" for half in ("lower", "upper"))

@@ -27,9 +27,9 @@ from sudare.audits.hidden_values import (
     values_in_groups,
 )
 from sudare.audits.model_definitions import subjects_apart
+from sudare.audits.model_proofs import PROOFS
 from sudare.audits.opened_release import open_file, open_release
 from sudare.audits.pram_proof import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, pk_anonymity
-from sudare.audits.registry import PROOFS
 from sudare.audits.release_columns import NO_ROOM, Release
 from sudare.audits.report_assembly import conclude
 from sudare.audits.uniqueness import look, parted, read_along
@@ -61,7 +61,7 @@ def audit_release(
     ``told`` is all of these in one. ``mechanism`` is that of random draws, if there is no certificate yet. The report
     says what holds and what does not; only a release that cannot be read raises, as
     :class:`~sudare.core.errors.DataError`. What does not fit into memory, or into ``memory`` bytes of it, goes to the
-    folder ``scratch``, or to a temporary one. ``progress`` is told each step in words.
+    folder ``scratch``, or to a temporary one. ``progress`` receives each step in words.
     """
     told = (told or AuditorInput(certificate, method, other_policy)).about(policy)
     room = _Room(scratch, memory, progress or (lambda _: None), time.perf_counter())

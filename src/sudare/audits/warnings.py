@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sudare.audits.audit_report import AuditWarning
 
-# the kinds of warnings, in the order in which they are told
+# the kinds of warnings, in the order in which they are listed
 RELEASED = "unique-released"
 INSENSITIVE = "unique-insensitive"
 COLUMN = "unique-column"

@@ -86,7 +86,7 @@ def _measured(found: Figures) -> Iterator[str]:
     wide = max(text_width(config["name"]) for config in [*configs, {"name": "configuration"}])
     yield lines[0]
     for config, line in zip(configs, lines[1:], strict=True):
-        # why there is no release is told below, and the words reach over several columns
+        # the reason is printed below; these words cover several columns
         yield line if config["problem"] is None else f"{padded(config['name'], wide)}{'no release':>15}"
     yield ""
     if any(config["frontier"] for config in configs):

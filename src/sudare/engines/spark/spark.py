@@ -42,6 +42,7 @@ from sudare.core.sizes import FEW_ROWS, WORDS
 from sudare.engines.addresses import Place, find_place, find_remote
 from sudare.engines.column_checks import check_names
 from sudare.engines.database.sql_tables import Tally
+from sudare.engines.file_formats import FORMATS
 from sudare.engines.spark.sessions import PATIENCE, find_session
 from sudare.engines.spark.spark_errors import shielded, speaking
 
@@ -59,7 +60,7 @@ _MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _PARCEL = "key int, head binary, body binary"
 _QUOTED = re.compile(r"`(?:[^`]|``)+`")
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.\s;]+)")
-_OTHER_FILES = (".csv", ".tsv", ".txt", ".tab", ".arrow", ".feather", ".ipc")
+_OTHER_FILES = tuple(ending for known in FORMATS if known.name != "parquet" for ending in known.endings)
 
 
 class Parcel(NamedTuple):
