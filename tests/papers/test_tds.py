@@ -102,7 +102,7 @@ def test_the_table_of_the_paper(table, cut, sex, job, salary, class_info, split_
 
 
 def test_the_first_score_and_the_first_cut_of_the_salary(table):
-    cut = Cut(table, Requirements((KAnonymity(2),)), W, ratio=False)
+    cut = Cut(table, Requirements((KAnonymity(2),)), W)
     assert cut_off(cut.information) == "0.9404"
     best = cut.ranked()[0]
     assert cut.columns[best[0]].name == "salary"
@@ -115,7 +115,7 @@ def test_the_first_score_and_the_first_cut_of_the_salary(table):
 
 
 def test_the_older_score_is_gain_by_split_information(table):
-    cut = Cut(table, Requirements((KAnonymity(2),)), W, ratio=True)
+    cut = Cut(table, Requirements((KAnonymity(2),)), W, "gain-ratio")
     # sex by hand: Y and N of 17 men and 17 women
     men, women = 17, 17
     counts = {"Male": (7, 10), "Female": (14, 3)}
@@ -127,6 +127,38 @@ def test_the_older_score_is_gain_by_split_information(table):
     assert sum(counts["Female"]) == women
     gain = doubt(21, 13) - men / 34 * doubt(*counts["Male"]) - women / 34 * doubt(*counts["Female"])
     assert cut.open[0, 0] == pytest.approx(gain / doubt(men, women))
+
+
+def test_the_score_of_icde_2005_by_hand(table):
+    """Information gain by what the smallest group loses: 34 records are in one group at first."""
+    k = Requirements((KAnonymity(2),))
+    plain, lost = Cut(table, k, W, "info-gain"), Cut(table, k, W, "anony-loss")
+    doubt = {counts: -sum(n / sum(counts) * math.log2(n / sum(counts)) for n in counts if n) for counts in COUNTS}
+    gains = {
+        "sex": doubt[21, 13] - 17 / 34 * doubt[7, 10] - 17 / 34 * doubt[14, 3],
+        "job": doubt[21, 13] - 16 / 34 * doubt[5, 11] - 18 / 34 * doubt[16, 2],
+        "salary": doubt[21, 13] - 12 / 34 * doubt[2, 10] - 22 / 34 * doubt[19, 3],
+    }
+    for index, (name, left) in enumerate((("sex", 17), ("job", 16), ("salary", 12))):
+        assert plain.scored((index, 0)) == pytest.approx(gains[name])
+        assert lost.scored((index, 0)) == pytest.approx(gains[name] / (34 - left))
+    # 0.3583 / 22 for the salary, 0.2715 / 18 for the job
+    names = ("sex", "job", "salary")
+    assert [cut_off(plain.scored((index, 0))) for index in (1, 2)] == ["0.2714", "0.3583"]
+    assert [names[index] for index, _ in lost.ranked()] == ["salary", "job", "sex"]
+
+
+COUNTS = [(21, 13), (7, 10), (14, 3), (5, 11), (16, 2), (2, 10), (19, 3)]
+"""Records of class Y and N: all, men, women, blue and white collar, salaries below 37 and from there on."""
+
+
+def test_only_subsets_with_the_column_lose_anonymity(table):
+    """Sex is in one of two sets of columns, job in both, salary in none: then the gain itself is the score."""
+    asked = Requirements((KAnonymity(2, columns=("sex", "job")), KAnonymity(3, columns=("job",))))
+    plain, lost = (Cut(table, asked, W, score) for score in ("info-gain", "anony-loss"))
+    assert lost.scored((0, 0)) == pytest.approx(plain.scored((0, 0)) / 17)
+    assert lost.scored((1, 0)) == pytest.approx(plain.scored((1, 0)) / 18)
+    assert lost.scored((2, 0)) == plain.scored((2, 0))
 
 
 def test_subsets_have_a_k_of_their_own(table):

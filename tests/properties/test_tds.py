@@ -104,12 +104,55 @@ def holds(cut: Cut, table: Table, asked: Requirements) -> bool:
     return True
 
 
-@pytest.mark.parametrize("ratio", [False, True], ids=["table-info", "gain-ratio"])
+def entropy(counts: Counter) -> float:
+    size = sum(counts.values())
+    return -sum(n / size * math.log2(n / size) for n in counts.values())
+
+
+def node_score(
+    cut: Cut, trial: Cut, table: Table, asked: Requirements, candidate: tuple[int, int], score: str
+) -> float:
+    """Count an older score anew, from a cut and what a specialization makes of it."""
+    index, node = candidate
+    column, before, after = cut.columns[index], cut.trees[index].now, trial.trees[index].now
+    rows = [row for row in range(table.rows) if before[column.codes[row]] == node]
+    children = defaultdict(Counter)
+    for row in rows:
+        children[int(after[column.codes[row]])][int(table.target.codes[row])] += 1
+    sizes = {child: sum(counts.values()) for child, counts in children.items()}
+    gain = entropy(sum(children.values(), Counter()))
+    gain -= sum(sizes[child] / len(rows) * entropy(counts) for child, counts in children.items())
+    if score == "info-gain":
+        return gain
+    if score == "gain-ratio":
+        split = entropy(Counter(sizes))
+        return gain / split if split else 0.0  # a node with one child
+    names = [one.name for one in cut.columns]
+    subsets = []
+    for model in asked.models:
+        by_rows = isinstance(model, KAnonymity) and model.columns is not None and model.count == "rows"
+        subsets.append([name for name in names if name in model.columns] if by_rows else names)
+    losses = []
+    for subset in {tuple(one) for one in subsets if column.name in one}:
+        at = [names.index(name) for name in subset]
+        least = [
+            min(Counter(tuple(shown(one, row)[place] for place in at) for row in range(table.rows)).values())
+            for one in (cut, trial)
+        ]
+        losses.append(least[0] - least[1])
+    lost = sum(losses) / len(losses) if losses else 0
+    return gain / lost if lost else gain
+
+
+SCORES = ["table-info", "gain-ratio", "info-gain", "anony-loss"]
+
+
+@pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("seed", range(60))
-def test_every_step_is_the_best_valid_one_by_a_full_recount(seed, ratio):
+def test_every_step_is_the_best_valid_one_by_a_full_recount(seed, score):
     table, w = random_table(seed), [0.98, 0.5, 1.0][seed % 3]
     asked = requirements(seed, table)
-    cut = Cut(table, asked, w, ratio)
+    cut = Cut(table, asked, w, score)
     assert cut.information == pytest.approx(table_info(cut, table, w), abs=1e-9)
     while cut.open:
         valid = {}
@@ -118,8 +161,12 @@ def test_every_step_is_the_best_valid_one_by_a_full_recount(seed, ratio):
             trial.specialize(candidate)
             fall = cut.information - table_info(trial, table, w)
             assert trial.information == pytest.approx(table_info(trial, table, w), abs=1e-9)
-            if not ratio:  # all scores, not only those of what changed last
-                assert cut.open[candidate] == pytest.approx(fall, abs=1e-9)
+            # all scores, not only those of what changed last
+            if score == "table-info":
+                assert cut.scored(candidate) == pytest.approx(fall, abs=1e-9)
+            else:
+                expected = node_score(cut, trial, table, asked, candidate, score)
+                assert cut.scored(candidate) == pytest.approx(expected, abs=1e-9)
             valid[candidate] = holds(trial, table, asked)
             assert cut.valid(candidate) == valid[candidate]
         best = next((candidate for candidate in cut.ranked() if valid[candidate]), None)
@@ -129,9 +176,8 @@ def test_every_step_is_the_best_valid_one_by_a_full_recount(seed, ratio):
             break
         cut.specialize(best)
     # the method does the same, and shows what is true of every record
-    if not holds(Cut(table, asked, w, ratio), table, asked):
+    if not holds(Cut(table, asked, w, score), table, asked):
         return
-    score = "gain-ratio" if ratio else "table-info"
     partition = tds(table, asked, target="y", score=score, w=w)
     assert partition.facts["table_info"] == pytest.approx(cut.information, abs=1e-9)
     groups = {}
@@ -153,3 +199,41 @@ def test_a_beam_is_never_worse_than_greedy(seed):
     assert wide.facts["greedy_table_info"] == pytest.approx(greedy.facts["table_info"], abs=1e-8)
     assert wide.facts["table_info"] <= greedy.facts["table_info"] + 1e-9
     assert wide.sizes.min() >= 3
+
+
+def path(table: Table, asked: Requirements, score: str, w: float) -> list[float]:
+    """Return the TableInfo of every cut on the greedy way, counted anew."""
+    cut, found = Cut(table, asked, w, score), []
+    while True:
+        found.append(table_info(cut, table, w))
+        best = next((candidate for candidate in cut.ranked() if cut.valid(candidate)), None)
+        if best is None:
+            return found
+        cut.specialize(best)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("seed", range(12))
+def test_least_is_the_least_on_the_way(seed, score):
+    table, w = random_table(200 + seed), [0.98, 0.8, 0.6][seed % 3]
+    asked = requirements(seed, table)
+    try:
+        end = tds(table, asked, target="y", score=score, w=w)
+    except PolicyUnmetError:
+        return
+    least = tds(table, asked, target="y", score=score, w=w, stop="least")
+    on_the_way = path(table, asked, score, w)
+    assert least.facts["table_info"] == pytest.approx(min(on_the_way), abs=1e-8)
+    assert on_the_way[least.facts["steps"]] == pytest.approx(min(on_the_way), abs=1e-8)
+    assert min(on_the_way[: least.facts["steps"]], default=math.inf) > min(on_the_way), "the first of equal ones"
+    assert end.facts["table_info"] == pytest.approx(on_the_way[-1], abs=1e-8)
+    assert (end.facts["steps"], least.facts["steps"] <= end.facts["steps"]) == (len(on_the_way) - 1, True)
+    generalize(table, least)
+    wide = tds(table, asked, target="y", score=score, w=w, stop="least", search="beam", width=3)
+    assert wide.facts["greedy_table_info"] == least.facts["table_info"]
+    assert wide.facts["table_info"] <= least.facts["table_info"] + 1e-9
+    order = np.random.default_rng(seed).permutation(table.rows)
+    again = tds(table.taken(order), asked, target="y", score=score, w=w, stop="least")
+    assert again.facts == least.facts
+    pairs = set(zip(least.classes[order].tolist(), again.classes.tolist(), strict=True))
+    assert len(pairs) == least.count, "the same classes, whatever the order of the rows"

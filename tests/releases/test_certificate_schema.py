@@ -19,7 +19,7 @@ FILE = Path(__file__).resolve().parents[2] / "docs" / "certificate.schema.json"
 CHECK = jsonschema.Draft202012Validator(json.loads(FILE.read_text(encoding="utf-8")))
 DIVERSE = {"model": "l-diversity", "l": 2, "column": "ill"}
 OPTIONS = {
-    "tds": [{"target": "ill"}, {"target": "ill", "search": "beam"}],
+    "tds": [{"target": "ill"}, {"target": "ill", "search": "beam", "stop": "least"}],
     "dummies": [{}, {"frequencies": "observed"}],
     "pram": [{}, {"kind": "invariant"}, {"strata": ["sex"]}, {"joint": [["age", "ill"]]}],
     "full-domain": [{}, {"loss": "gcp"}],

@@ -345,8 +345,9 @@ METHODS: dict[str, Method] = {
         "tds",
         {
             "target": ColumnName(("sensitive", "insensitive")),
-            "score": ("table-info", "gain-ratio"),
+            "score": ("table-info", "info-gain", "gain-ratio", "anony-loss"),
             "w": Weight(),
+            "stop": ("end", "least"),
             "search": ("greedy", "beam"),
             "width": Whole(2, 64),
         },

@@ -61,6 +61,37 @@ def gains(atoms, start, end, chosen, begin, slot, fan, classes, whole, weight, r
 
 
 @kernel
+def least_parts(atoms, start, end, chosen, attributes, begin, slot, fan, records, result):
+    """Put into ``result`` the records of the smallest part of each chosen group if its node is specialized.
+
+    Column p of the atoms has the codes of ``attributes[p]``, and ``records`` is the column of the numbers of records. A
+    leaf is one part: the group. The last column of the result is the group itself.
+    """
+    widest = 1
+    for place in range(len(fan)):
+        widest = max(widest, fan[place])
+    tally = np.zeros(widest, np.int64)
+    for index in range(len(chosen)):
+        first, last = start[chosen[index]], end[chosen[index]]
+        size = np.int64(0)
+        for line in range(first, last):
+            size += np.int64(atoms[line, records])
+        result[index, len(attributes)] = size
+        for place in range(len(attributes)):
+            at = begin[attributes[place]]
+            width = fan[at + atoms[first, place]]
+            result[index, place] = size
+            if width < 2:
+                continue
+            tally[:width] = 0
+            for line in range(first, last):
+                tally[slot[at + atoms[line, place]]] += np.int64(atoms[line, records])
+            for child in range(width):
+                if 0 < tally[child] < result[index, place]:
+                    result[index, place] = tally[child]
+
+
+@kernel
 def find_parts(atoms, start, end, chosen, attribute, records, slot, width, part_of):
     """Find the children of one attribute's node that the chosen groups have records of, group by group, ascending.
 

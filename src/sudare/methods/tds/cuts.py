@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 Candidate = tuple[int, int]
 """An attribute and a node of its cut."""
+Score = Literal["table-info", "gain-ratio", "info-gain", "anony-loss"]
 LARGE = 1 << 15
 """So many atoms are worth a second thread."""
 
@@ -147,6 +148,15 @@ class Grouping:
             room = np.zeros(max(count, 2 * len(self.start)) - len(self.start), dtype=np.int64)
             self.start, self.end = np.concatenate((self.start, room)), np.concatenate((self.end, room))
 
+    def least_parts(self, groups: Ints, begin: Ints, slot: Ints, fan: Ints) -> Ints:
+        """Return the records of the smallest part of some groups by each of the attributes, and of the groups."""
+        found = np.empty((len(groups), len(self.attributes) + 1), dtype=np.int64)
+        attributes = np.array(self.attributes, dtype=np.int64)
+        kernel.least_parts(
+            self.atoms, self.start, self.end, groups, attributes, begin, slot, fan, np.int64(self.records), found
+        )
+        return found
+
     def copy(self) -> Grouping:
         """Return groups that can be split on their own."""
         twin = copy(self)
@@ -155,12 +165,45 @@ class Grouping:
         return twin
 
 
+class Anonymity:
+    """The records of the smallest group by some attributes, now and after each specialization.
+
+    Both only fall: a specialization makes groups smaller, and so are then the parts that another one would make. Thus
+    what changes is enough to bring them up to date.
+    """
+
+    def __init__(self) -> None:
+        self.now = np.iinfo(np.int64).max
+        self.after: dict[Candidate, int] = {}
+
+    def update(self, grouping: Grouping, groups: Ints, found: Ints, trees: list[Tree]) -> None:
+        """Take in the smallest parts of groups that are new or smaller."""
+        self.now = min(self.now, int(found[:, -1].min()))
+        for place, index in enumerate(grouping.attributes):
+            nodes = grouping.shown(index, groups, trees[index])
+            order = np.argsort(nodes, kind="stable")
+            begin = np.flatnonzero(np.concatenate(([True], nodes[order][1:] != nodes[order][:-1])))
+            least = np.minimum.reduceat(found[order, place], begin)
+            for node, one in zip(nodes[order[begin]].tolist(), least.tolist(), strict=True):
+                self.after[index, node] = min(self.after.get((index, node), one), one)
+
+    def loss(self, candidate: Candidate) -> int:
+        """Return by how much the smallest group shrinks."""
+        return self.now - min(self.now, self.after[candidate])
+
+    def copy(self) -> Anonymity:
+        """Return an independent copy."""
+        twin = copy(self)
+        twin.after = dict(self.after)
+        return twin
+
+
 class Cut:
     """A cut of all trees: its groups, its information about the class, and the gain of each specialization."""
 
-    def __init__(self, table: Table, requirements: Requirements, weight: float, ratio: bool) -> None:
+    def __init__(self, table: Table, requirements: Requirements, weight: float, score: Score = "table-info") -> None:
         assert table.target is not None  # the policy was checked
-        self.requirements, self.weight, self.ratio = requirements, weight, ratio
+        self.requirements, self.weight, self.score = requirements, weight, score
         self.columns = list(table.single.values())
         self.rows, self.classes = table.rows, table.target.size
         self.trees = [tree_of(column, class_counts(column, table.target)) for column in self.columns]
@@ -173,6 +216,11 @@ class Cut:
         self.totals = {column.name: np.bincount(column.codes, minlength=column.size) for column in self.tallied}
         self.groups = Grouping(table, range(len(names)), self.columns, self.tallied)
         self.partial = [(model, self._grouping(table, model, names)) for model in partial]
+        self.anonymity: list[tuple[Grouping, Anonymity]] = []
+        if score == "anony-loss":
+            required = [grouping for _, grouping in self.partial]
+            required += [self.groups] if self.whole.models or not required else []
+            self.anonymity = [(grouping, Anonymity()) for grouping in required]
         self.begin = np.cumsum([0, *(column.size for column in self.columns)])
         self.open: dict[Candidate, float] = {}
         self.gain = np.zeros((1, len(names)))
@@ -185,6 +233,8 @@ class Cut:
             for name in tree.branching([ROOT]):
                 self._offer((index, name))
         self._rescore(everything)
+        for grouping, _ in self.anonymity:
+            self._bring_up_to_date(grouping, everything)
 
     def _grouping(self, table: Table, model: KAnonymity, names: list[str]) -> Grouping:
         asked = [index for index, name in enumerate(names) if name in (model.columns or ())]
@@ -194,9 +244,15 @@ class Cut:
         """Return the specializations that are left, the best first; of equal ones that of the first attribute."""
 
         def rank(candidate: Candidate) -> tuple[float, int, int]:
-            return -round(self.open[candidate], 12), *candidate
+            return -round(self.scored(candidate), 12), *candidate
 
         return sorted(self.open, key=rank)
+
+    def scored(self, candidate: Candidate) -> float:
+        """Return the score of a specialization that is left."""
+        losses = [one.loss(candidate) for grouping, one in self.anonymity if candidate[0] in grouping.attributes]
+        lost = sum(losses) / len(losses) if losses else 0.0
+        return self.open[candidate] / lost if lost > 0 else self.open[candidate]
 
     def valid(self, candidate: Candidate) -> bool:
         """Return whether all requirements hold after a specialization; what fails now fails ever after."""
@@ -236,8 +292,9 @@ class Cut:
         names = tree.specialize(node)
         for _, grouping in self.partial:
             if index in grouping.attributes:
-                grouping.split(candidate, slot, names, self.trees)
+                self._bring_up_to_date(grouping, grouping.split(candidate, slot, names, self.trees))
         changed = self.groups.split(candidate, slot, names, self.trees)
+        self._bring_up_to_date(self.groups, changed)
         for name in tree.branching(names):
             self._offer((index, name))
         self._rescore(changed)
@@ -251,8 +308,20 @@ class Cut:
     def _offer(self, candidate: Candidate) -> None:
         """Enter a node that has children among the candidates, unless all its records are of one class."""
         tree = self.trees[candidate[0]]
-        if tree.mixed(candidate[1]):
-            self.open[candidate] = tree.gain_ratio(candidate[1]) if self.ratio else 0.0
+        if not tree.mixed(candidate[1]):
+            return
+        if self.score == "gain-ratio":
+            self.open[candidate] = tree.gain_ratio(candidate[1])
+        else:
+            self.open[candidate] = 0.0 if self.score == "table-info" else tree.gain(candidate[1])
+
+    def _bring_up_to_date(self, grouping: Grouping, groups: Ints) -> None:
+        """Find how small groups can become that are new or smaller, if the score asks for it."""
+        for one, anonymity in self.anonymity:
+            if one is grouping:
+                slot, fan = (np.concatenate([getattr(tree, name) for tree in self.trees]) for name in ("slot", "fan"))
+                found = grouping.least_parts(groups, self.begin, slot, fan)
+                anonymity.update(grouping, groups, found, self.trees)
 
     def _rescore(self, groups: Ints) -> None:
         """Find what specializations gain in some groups, and put it into the sums."""
@@ -282,7 +351,7 @@ class Cut:
     def _add(self, groups: Ints, sign: float, but: int = -1) -> None:
         """Put what some groups gain into the sums, or take it out."""
         for index, tree in enumerate(self.trees):
-            if index == but or self.ratio:
+            if index == but or self.score != "table-info":
                 continue
             nodes = self.groups.shown(index, groups, tree)
             sums = np.bincount(nodes, weights=self.gain[groups, index])
@@ -317,6 +386,9 @@ class Cut:
         twin.trees = [tree.copy() for tree in self.trees]
         twin.groups = self.groups.copy()
         twin.partial = [(model, grouping.copy()) for model, grouping in self.partial]
+        own = {id(self.groups): twin.groups}
+        own |= {id(old): new for (_, old), (_, new) in zip(self.partial, twin.partial, strict=True)}
+        twin.anonymity = [(own[id(grouping)], one.copy()) for grouping, one in self.anonymity]
         twin.open, twin.gain = dict(self.open), self.gain.copy()
         return twin
 

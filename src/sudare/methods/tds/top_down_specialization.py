@@ -10,16 +10,21 @@ Steps
     4. ``table-info``: the valid and beneficial specialization is made that takes most off TableInfo = w ClassInfo +
        (1 - w) SplitInfo. ClassInfo is the doubt about the class that is left when the group of a record is known,
        SplitInfo that about the group, both in bits; all that are possible are scored anew after every step.
-       ``gain-ratio``: the one with the greatest information gain by split information, over the records of its node.
+       Three older scores are about the records of the node alone. ``info-gain``: the greatest information gain.
+       ``gain-ratio``: the greatest one by split information. ``anony-loss``: the greatest one by the records that
+       the smallest group loses, in the mean over the sets of columns that requirements are about; where it loses none,
+       the gain itself.
     5. This goes on until no specialization is valid and beneficial, also where the score falls below 0.
+       ``stop: least`` then goes back to the cut on the way that had the least TableInfo, the first of equal ones.
     6. ``beam``: the ``width`` best cuts of each round go on instead of the best alone, each with its ``width`` best
        specializations; of the cuts that cannot be specialized further, the greedy one among them, that with the least
-       TableInfo is taken.
+       TableInfo is taken. With ``stop: least``, all cuts on the way count.
 
 Cost
     A step reads the atoms of the groups that show the node, once per attribute, and no others. A specialization that is
     not valid stays so, as the requirements are monotone: each is tested at most once before it is made or dropped.
-    A beam costs about its width squared as much.
+    ``anony-loss`` reads the same atoms once more. ``stop: least`` makes the steps up to its cut twice. A beam costs
+    about its width squared as much.
 
 Guarantee
     All classes keep the requirements; no record is left out, whatever the policy allows. The result depends on the
@@ -31,7 +36,7 @@ Deviations
 
 References
     The objective is that of a study that extends TDS and leaves its evaluation open; see docs/papers/classification.md.
-    Fung, Wang, Yu: Top-down specialization for information and privacy preservation. ICDE 2005.
+    Fung, Wang, Yu: Top-down specialization for information and privacy preservation. ICDE 2005 (``anony-loss``).
 """
 
 from __future__ import annotations
@@ -45,7 +50,7 @@ import numpy as np
 from sudare.core.errors import DataError, PolicyUnmetError, Problem, UnsupportedError
 from sudare.core.progress import Listener, silent
 from sudare.methods.class_counts import everybody, refuse_item_sets
-from sudare.methods.tds.cuts import Candidate, Cut
+from sudare.methods.tds.cuts import Candidate, Cut, Score
 from sudare.metrics import Information, information
 from sudare.models import Requirements
 from sudare.table import Column, Partition, Table
@@ -61,8 +66,9 @@ def tds(
     requirements: Requirements,
     *,
     target: str | None = None,
-    score: Literal["table-info", "gain-ratio"] = "table-info",
+    score: Score = "table-info",
     w: float = 0.98,
+    stop: Literal["end", "least"] = "end",
     search: Literal["greedy", "beam"] = "greedy",
     width: int = 4,
     seed: int | None = None,
@@ -70,23 +76,24 @@ def tds(
 ) -> Partition:
     """Specialize from everything downwards, for the class ``target`` (see the module's description).
 
-    ``w`` is the weight of the class information. ``seed`` is there for the common signature: nothing is drawn.
+    ``w`` is the weight of the class information, ``stop`` says which cut on the way is taken. ``seed`` is there for the
+    common signature: nothing is drawn.
     """
     del seed
     listener = progress or silent
     refuse_item_sets(table)
     chosen = checked_class(table.target, target)
     listener("prepare kernels", 0, 0)
-    cut = Cut(table, requirements, float(w), ratio=score == "gain-ratio")
+    cut = Cut(table, requirements, float(w), score)
     unmet = requirements.unmet(everybody(table, requirements))
     if unmet:
         raise PolicyUnmetError(unmet)
-    best = _searched(cut, width if search == "beam" else 0, listener)
+    greedy, best = _searched(cut, width if search == "beam" else 0, stop == "least", listener)
     listener("decide", 1.0, 1.0)
     partition = best.partition()
     facts = _facts(best, information(partition.classes, chosen), chosen.name, w)
     if search == "beam":
-        facts["greedy_table_info"] = round(cut.information, 9)
+        facts["greedy_table_info"] = round(greedy.information, 9)
     constant = [column.name for column in best.columns if column.size < 2]
     if constant:
         facts["notes"] = [
@@ -95,20 +102,31 @@ def tds(
     return replace(partition, facts=facts)
 
 
-def _searched(cut: Cut, width: int, listener: Listener) -> Cut:
-    """Specialize a cut greedily; return it, or a better one that a beam of some width finds (0: no beam)."""
-    first = cut.copy() if width else cut
-    furthest = 0.0
-    for share in _greedily(cut):
-        furthest = max(furthest, share / (width + 1))
+def _searched(cut: Cut, width: int, least: bool, listener: Listener) -> tuple[Cut, Cut]:
+    """Specialize a cut greedily; return the result, and the same or a better one that a beam of some width finds.
+
+    Without a width there is no beam. With ``least``, cuts on the way count as results.
+    """
+    first = cut.copy() if width or least else cut
+    greedy, furthest = first.copy() if least else cut, 0.0
+    made: list[Candidate] = []
+    lowest, needed = cut.information, 0
+    for candidate in _greedily(cut):
+        made.append(candidate)
+        if cut.information < lowest - SAME:
+            lowest, needed = cut.information, len(made)
+        furthest = max(furthest, cut.steps / (cut.steps + len(cut.open) + 1) / (width + 1))
         listener("decide", furthest, 1.0)
-    best = cut
-    for found in _beam(first, width) if width else ():
-        if found.information < best.information - SAME:
+    if least:
+        for candidate in made[:needed]:  # nodes have the same numbers as before, for the steps are the same
+            greedy.specialize(candidate)
+    best = greedy
+    for found, last in _beam(first, width) if width else ():
+        if (last or least) and found.information < best.information - SAME:
             best = found
         furthest = max(furthest, found.steps / (found.steps + len(found.open) + 1))
         listener("decide", furthest, 1.0)
-    return best
+    return greedy, best
 
 
 def _facts(cut: Cut, info: Information, target: str, w: float) -> dict[str, Any]:
@@ -124,11 +142,11 @@ def _facts(cut: Cut, info: Information, target: str, w: float) -> dict[str, Any]
     }
 
 
-def _greedily(cut: Cut) -> Iterator[float]:
-    """Make the best valid specialization, until there is none; yields about how far it has come."""
+def _greedily(cut: Cut) -> Iterator[Candidate]:
+    """Make the best valid specialization, until there is none; yields each when it is made."""
     while (candidate := _best(cut)) is not None:
         cut.specialize(candidate)
-        yield cut.steps / (cut.steps + len(cut.open) + 1)
+        yield candidate
 
 
 def _best(cut: Cut) -> Candidate | None:
@@ -140,8 +158,8 @@ def _best(cut: Cut) -> Candidate | None:
     return None
 
 
-def _beam(first: Cut, width: int) -> Iterator[Cut]:
-    """Let the best cuts of each round go on; yields each one that cannot be specialized further."""
+def _beam(first: Cut, width: int) -> Iterator[tuple[Cut, bool]]:
+    """Let the best cuts of each round go on; yields each one, and whether it cannot be specialized further."""
     cuts = [first]
     while cuts:
         grown: dict[bytes, Cut] = {}
@@ -154,8 +172,7 @@ def _beam(first: Cut, width: int) -> Iterator[Cut]:
                     valid.append(candidate)
                 else:
                     cut.drop(candidate)
-            if not valid:
-                yield cut
+            yield cut, not valid
             for candidate in valid:
                 part = cut.copy()
                 part.specialize(candidate)

@@ -76,16 +76,25 @@ class Tree(ABC):
         """Return whether the records of a node are of more than one class."""
         return bool(np.count_nonzero(self.counts[self.now == node].sum(axis=0)) > 1)
 
+    def gain(self, node: int) -> float:
+        """Return the information gain of specializing a node, over its own records."""
+        parts = self._parts(node)
+        shares = parts.sum(axis=1) / max(parts.sum(), 1)
+        return float(_doubt(parts.sum(axis=0)[None])[0] - (shares * _doubt(parts)).sum())
+
     def gain_ratio(self, node: int) -> float:
         """Return the information gain of specializing a node over its split information, as the older method has it."""
+        parts = self._parts(node)
+        shares = parts.sum(axis=1) / max(parts.sum(), 1)
+        split = -float((shares[shares > 0] * np.log2(shares[shares > 0])).sum())
+        return self.gain(node) / split if split > 0 else 0.0
+
+    def _parts(self, node: int) -> Reals:
+        """Return the records of the children of a node, by class."""
         codes = np.flatnonzero((self.now == node) & (self.fan > 0))
         parts = np.zeros((int(self.fan[codes].max(initial=1)), self.counts.shape[1]))
         np.add.at(parts, self.slot[codes], self.counts[codes])
-        total = parts.sum(axis=0)
-        shares = parts.sum(axis=1) / max(total.sum(), 1)
-        gain = _doubt(total[None])[0] - float((shares * _doubt(parts)).sum())
-        split = -float((shares[shares > 0] * np.log2(shares[shares > 0])).sum())
-        return gain / split if split > 0 else 0.0
+        return parts
 
     def cut(self) -> Ints:
         """Return what each code shows, as a partition has it in ``cuts``."""
