@@ -45,7 +45,7 @@ def encoded(data: pa.Table) -> Table:
 
 def steps(table: Table, k: int) -> list[tuple[int, float]]:
     """Return, for each step, the atoms of the groups that it changed and the seconds that it took."""
-    cut = Cut(table, Requirements((KAnonymity(k),)), 0.98, ratio=False)
+    cut = Cut(table, Requirements((KAnonymity(k),)), 0.98)
     found = []
     while cut.open:
         started = time.perf_counter()

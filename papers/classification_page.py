@@ -60,25 +60,46 @@ class Series:
 SERIES = (
     Series("tds", ("#000000", "-", "o"), "tds"),
     Series("tds, beam", ("#0072b2", "--", "s"), "tds", {"search": "beam"}),
+    Series("tds, least", ("#f0e442", "--", "*"), "tds", {"stop": "least"}),
+    Series("tds, info-gain", ("#8c510a", ":", "<"), "tds", {"score": "info-gain"}),
+    Series("tds, anony-loss", ("#5e3c99", "-.", ">"), "tds", {"score": "anony-loss"}),
     Series("tds, gain-ratio", ("#d55e00", "-.", "^"), "tds", {"score": "gain-ratio"}),
     Series("top-down", ("#009e73", ":", "D"), "top-down"),
     Series("mondrian", ("#cc79a7", (0, (1, 1)), "v"), "mondrian"),
     Series("full-domain", ("#e69f00", (0, (6, 2)), "P"), "full-domain", {"loss": "arx"}),
     Series("full-domain, 5%", ("#56b4e9", (0, (3, 1, 1, 1)), "X"), "full-domain", {"loss": "arx"}, 0.05),
 )
+PLAIN = [
+    one.look
+    for name in ("tds", "tds, beam", "tds, gain-ratio", "top-down", "mondrian")
+    for one in SERIES
+    if one.name == name
+]
+"""Five looks, for figures about something else than series."""
 GLOBAL = tuple(one.name for one in SERIES if one.method in ("tds", "full-domain"))
 
 
 def cut_off(figure: float) -> str:
     """Return a figure cut off after four digits, as the study prints it."""
-    return f"{int(figure * 10_000 + 1e-6) / 10_000:.4f}"
+    return f"{int(figure * 10_000 + (1e-6 if figure >= 0 else -1e-6)) / 10_000:.4f}"
 
 
 # The page
 
 
+def in_order(kept: Figures) -> Figures:
+    """Return figures with the series in their order, whatever a run that was resumed kept first."""
+    found = dict(kept)
+    for setting in ("alone", "others"):
+        series = kept[setting]["series"]
+        by_name = {one.name: dict(sorted(series[one.name].items(), key=lambda item: int(item[0]))) for one in SERIES}
+        found[setting] = kept[setting] | {"series": by_name}
+    return found
+
+
 def page(kept: Figures) -> str:
     """Return the page, from the figures alone."""
+    kept = in_order(kept)
     parts = [
         "# Experiment: training data (tds)",
         wrapped(
@@ -87,15 +108,22 @@ def page(kept: Figures) -> str:
             "repeats its example with the method [tds](../policy.md#method), and evaluates it. It is written by "
             "`papers/classification.py` from a file of figures."
         ),
+        *_figures_part(kept),
         *_example_part(kept["example"]),
+        *_run_part(kept["run"]),
+        *_optimum_part(kept["optimum"]),
         *_adult_part(kept),
         *_weights_part(kept["weights"]),
         *_steps_part(kept["steps"]),
         "## Run it again",
         "    pip install --group bench\n"
         "    python papers/classification.py\n"
+        "    python papers/classification.py --resume\n"
         "    python papers/classification.py --page",
-        wrapped("The first measures everything. `--page` writes this page and its figures from what was kept."),
+        wrapped(
+            "The first measures everything, and keeps each figure as it is found. `--resume` goes on where a run "
+            "ended. `--page` writes this page and its figures from what was kept."
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -116,6 +144,134 @@ def _example_part(rows: Figures) -> list[str]:
     ]
 
 
+def _figures_part(kept: Figures) -> list[str]:
+    found = {name: tuple(map(cut_off, figures)) for name, figures in kept["example"].items()}
+    same = sum(ours == theirs for ours, theirs in zip(found.values(), PUBLISHED.values(), strict=True))
+    run = kept["run"]
+    first = run["study"][0]
+    steps = sum(one["score"] >= one["best"] - 1e-9 for one in run["study"])
+    own = run["runs"]["the tree of the study"]["end"]["table_info"]
+    theirs = run["study"][-1]["table_info"]
+    lines = [
+        [
+            "class, split and table information of eight cuts",
+            "reproduced" if same == len(found) else "differs",
+            f"[The worked example](#the-worked-example): {same} of {len(found)} lines, to the four digits printed",
+        ],
+        [
+            "score of the first step, 0.3325",
+            "reproduced" if cut_off(first["score"]) == "0.3325" else "differs",
+            f"[The steps as a run](#the-steps-as-a-run): {cut_off(first['score'])}",
+        ],
+        [
+            "the steps T1 to Tfinal",
+            "differs",
+            f"all {len(run['study'])} can be made, but {steps} have the best score at their time; taking the best each "
+            f"time ends at {cut_off(own)} rather than {cut_off(theirs)}",
+        ],
+        [
+            "the formula of the gain in split information",
+            "differs",
+            "its sign is printed the wrong way round; the difference of two cuts gives the study's figures",
+        ],
+        ["an experimental evaluation", "open in the study", "[What classifiers learn](#what-classifiers-learn)"],
+        ["tables held by several parties", "open in the study", "not on this page"],
+    ]
+    return ["## The figures and tables of the study", table(["in the study", "here", "where, and why"], lines)]
+
+
+def _children(step: Figures) -> str:
+    return " / ".join(", ".join(part) for part in step["children"])
+
+
+def _run_part(run: Figures) -> list[str]:
+    lines = [
+        [
+            f"T{number}" if number < len(run["study"]) else "Tfinal",
+            step["column"],
+            _children(step),
+            cut_off(step["score"]),
+            cut_off(step["best"]),
+            cut_off(step["table_info"]),
+        ]
+        for number, step in enumerate(run["study"], 1)
+    ]
+    first = next((place for place, step in enumerate(run["study"], 1) if step["score"] < step["best"] - 1e-9), None)
+    parts = [
+        "### The steps as a run",
+        wrapped(
+            "First we let the method make the steps of the study, one by one, with the trees of the study and "
+            f"{run['k']}-anonymity, which its last cut keeps. *Best* is the score of the best valid step at that time."
+        ),
+        table(["cut", "column", "children", "score", "best", "table"], lines),
+    ]
+    if first is not None:
+        step = run["study"][first - 1]
+        parts.append(
+            wrapped(
+                f"Step {first} of the study is not the best by its own score: {cut_off(step['score'])}, where "
+                f"{cut_off(step['best'])} is possible. So the study's list shows how the figures are computed, and is "
+                "not what its greedy search does. This is what the method does:"
+            )
+        )
+    for words, one in run["runs"].items():
+        lines = [
+            [
+                str(number),
+                step["column"],
+                _children(step),
+                cut_off(step["score"]),
+                cut_off(step["table_info"]),
+                str(step["groups"]),
+            ]
+            for number, step in enumerate(one["steps"], 1)
+        ]
+        parts += [
+            f"With {'a salary tree that grows' if words == 'grown tree' else words}:",
+            table(["step", "column", "children", "score", "table", "groups"], lines),
+            wrapped(
+                f"`stop: end` ends at {cut_off(one['end']['table_info'])}, `stop: least` at "
+                f"{cut_off(one['least']['table_info'])} after {one['least']['steps']} steps. The least of all "
+                f"{one['optimum']['cuts']} cuts that keep {run['k']}-anonymity is "
+                f"{cut_off(one['optimum']['table_info'])}."
+            ),
+        ]
+    return parts
+
+
+def above_optimum(found: Figures, way: str, w: float) -> list[float]:
+    """Return by which share a way is above the optimum, in each setting with this weight."""
+    return [one["table_info"][way] / one["optimum"]["table_info"] - 1 for one in found["settings"] if one["w"] == w]
+
+
+def _optimum_part(found: Figures) -> list[str]:
+    weights = list(dict.fromkeys(one["w"] for one in found["settings"]))
+    lines = []
+    for way in found["settings"][0]["table_info"]:
+        line = [way]
+        for w in weights:
+            above = above_optimum(found, way, w)
+            line += [f"{sum(share < 1e-6 for share in above)} of {len(above)}", f"{100 * np.mean(above):.1f}%"]
+            line.append(f"{100 * max(above):.1f}%")
+        lines.append(line)
+    ks = ", ".join(str(k) for k in dict.fromkeys(one["k"] for one in found["settings"]))
+    cuts = [one["optimum"]["cuts"] for one in found["settings"]]
+    head = ["way", *(f"{what}, w = {w}" for w in weights for what in ("is the optimum", "mean above", "most above"))]
+    return [
+        "## The exact optimum as a yardstick",
+        wrapped(
+            f"On small tables one can look at every cut: {found['tables']} times {found['rows']} random records of "
+            f"Adult, with {', '.join(found['quasi'])} and k = {ks}. There are up to {max(cuts):,} cuts that keep "
+            "k-anonymity. How far is the table information of a release above the least that is possible?"
+        ),
+        table(head, lines),
+        wrapped(
+            "`stop: end` goes on where the table information rises, so it is not made to reach the optimum. It shows "
+            "all detail that k allows. With a small w, groups count more, and `stop: least` ends much earlier."
+        ),
+    ]
+
+
 def _adult_part(kept: Figures) -> list[str]:
     about, alone, others = kept["table"], kept["alone"], kept["others"]
     error = 100 * (0.82 * 0.18 / about["test"]) ** 0.5
@@ -130,7 +286,10 @@ def _adult_part(kept: Figures) -> list[str]:
         "| series | what it is |\n|---|---|\n"
         "| tds | the objective of the study (`score: table-info`), w = 0.98 |\n"
         "| tds, beam | the same, `search: beam` |\n"
-        "| tds, gain-ratio | the score before it (`score: gain-ratio`) |\n"
+        "| tds, least | the same, `stop: least` |\n"
+        "| tds, info-gain | an older score: the information gain (`score: info-gain`) |\n"
+        "| tds, anony-loss | the score of ICDE 2005: the gain by the loss of anonymity (`score: anony-loss`) |\n"
+        "| tds, gain-ratio | an older score: the gain by split information (`score: gain-ratio`) |\n"
         "| top-down, mondrian | local recoding, which knows no class |\n"
         "| full-domain | one level per column, `loss: arx`, without suppression and with up to 5% |",
         wrapped(
@@ -155,6 +314,7 @@ def _adult_part(kept: Figures) -> list[str]:
         _who_wins(alone["series"]),
         _against_raw(alone),
         wrapped(_in_words(alone)),
+        *_scores_part(alone["series"]),
         table(
             [
                 "k",
@@ -177,6 +337,36 @@ def _adult_part(kept: Figures) -> list[str]:
         _series_table(others["series"], 2),
         _who_wins(others["series"]),
         _against_raw(others),
+    ]
+
+
+REFERENCE = {"5": (81.6, 82.0, 75.5, 82.1), "50": (75.7, 81.5, 75.7, 81.7)}
+"""Accuracies of a tree that an implementation by other people found, in percent, for the scores below."""
+COMPARED = ("tds, anony-loss", "tds, info-gain", "tds, gain-ratio", "tds")
+
+
+def _scores_part(series: Figures) -> list[str]:
+    lines = [
+        [
+            k,
+            *(
+                text
+                for name, theirs in zip(COMPARED, REFERENCE[k], strict=True)
+                for text in (f"{theirs:.1f}%", f"{100 * series[name][k]['accuracy'][0]:.1f}%")
+            ),
+        ]
+        for k in REFERENCE
+        if k in series["tds"]
+    ]
+    if not lines:
+        return []
+    head = ["k", *(f"{name}, {who}" for name in COMPARED for who in ("others", "here"))]
+    return [
+        wrapped(
+            "An implementation by other people found these accuracies of a decision tree. The trees and settings of "
+            "the two need not be the same, so compare the order of scores:"
+        ),
+        table(head, lines),
     ]
 
 
@@ -251,8 +441,10 @@ def _in_words(found: Figures) -> str:
         f"each). It depends little on k: {shares['tds'][0]:.1f}% at k = {least} and {shares['tds'][-1]:.1f}% at k = "
         f"{most}, as means over the classifiers; top-down goes from {shares['top-down'][0]:.1f}% to "
         f"{shares['top-down'][-1]:.1f}%. With boosting the most accurate are, by k, "
-        f"{', '.join(f'{k}: {_leader(series, k)}' for k in series['tds'])}. Over every k, the older score "
-        f"has {mean['tds, gain-ratio']:.1f}% against {mean['tds']:.1f}%; always saying the most frequent class has "
+        f"{', '.join(f'{k}: {_leader(series, k)}' for k in series['tds'])}. Over every k, tds has {mean['tds']:.1f}%; "
+        f"with the older scores it is {mean['tds, info-gain']:.1f}% (info-gain), {mean['tds, anony-loss']:.1f}% "
+        f"(anony-loss) and {mean['tds, gain-ratio']:.1f}% (gain-ratio), and {mean['tds, least']:.1f}% with `stop: "
+        f"least`; always saying the most frequent class has "
         f"{100 * mean_of(found['baselines']['majority'], 'accuracy'):.1f}%. A beam leaves a table information of "
         f"{told['tds, beam']:.4f} against {told['tds']:.4f}, and an accuracy of {mean['tds, beam']:.1f}%. full-domain "
         f"looks for the least loss and not at the class: it has from {min(shares['full-domain']):.1f}% to "
@@ -287,6 +479,8 @@ def _weights_part(weights: Figures) -> list[str]:
         test = [f"{100 * a:.1f}%" for a in weights["test"][name]["accuracy"]]
         told = [f"{weights['test'][name][key]:.3f}" for key in ("class_info", "split_info")]
         means = [f"{100 * accuracy[each]:.2f}% ({area[each]:.4f})" for each in (name, other)]
+        least = weights["least"][name.replace("greedy", "least")]
+        means += [f"{100 * mean_of(least, 'accuracy'):.1f}%", f"{least['split_info']:.3f}"]
         lines.append([name.split()[1], *test, *told, *means])
     best = max(names, key=lambda name: (round(accuracy[name], 5), area[name]))
     now = "greedy 0.98"
@@ -294,21 +488,31 @@ def _weights_part(weights: Figures) -> list[str]:
         "## The weight",
         "![Two panels: accuracy and AUC by w](classification_w.svg)",
         wrapped(
-            f"Columns on the left: `search: greedy`, k = {K_OF_WEIGHTS}, asked about the test records. The last two: "
+            f"Columns on the left: `search: greedy`, k = {K_OF_WEIGHTS}, asked about the test records; the last two: "
+            f"the same with `stop: least`, mean over the classifiers. Between them: "
             f"the mean over k = {', '.join(weights['folds'])} and the three classifiers, in {FOLDS} folds of the "
             "training records, so that the test records have no part in the choice."
         ),
         table(
-            ["w", *CLASSIFIERS, "class info", "split info", "mean accuracy (AUC), greedy", "mean accuracy (AUC), beam"],
+            [
+                "w",
+                *CLASSIFIERS,
+                "class info",
+                "split info",
+                "mean accuracy (AUC), greedy",
+                "mean accuracy (AUC), beam",
+                "mean accuracy, `stop: least`",
+                "split info, `stop: least`",
+            ],
             lines,
         ),
         wrapped(
             f"The best mean of the greedy search is that of w = {best.split()[1]}: {100 * accuracy[best]:.2f}%, "
             f"against {100 * accuracy[now]:.2f}% of w = 0.98, which the study uses. From 0.98 on the means are near "
             "each other; below 0.95 they fall. Specialization goes on as long as it is valid, so that w decides what "
-            "comes first, and not when to stop. With a small w, the first steps are those that divide the records "
-            "least. After them there is no room for steps that say more about the class. "
-            f"With k = {K_OF_WEIGHTS} and {names[0].replace('greedy', 'w =')} the "
+            "comes first, and not when to stop (with `stop: least` it decides both). With a small w, the first steps "
+            "are those that divide the records least. After them there is no room for steps that say more about the "
+            f"class. With k = {K_OF_WEIGHTS} and {names[0].replace('greedy', 'w =')} the "
             f"release shows something of: {_listed(weights['shown'][names[0]])}. With {best.replace('greedy', 'w =')}: "
             f"{_listed(weights['shown'][best])}."
         ),
@@ -373,6 +577,7 @@ def costs(made: NDArray[np.float64]) -> list[float]:
 
 def draw(kept: Figures, folder: Path) -> None:
     """Draw the figures as SVG; the same figures give the same files."""
+    kept = in_order(kept)
     with looks():
         _draw_k(kept["alone"], folder / "classification_k.svg")
         _draw_weights(kept["weights"], folder / "classification_w.svg")
@@ -432,10 +637,10 @@ def _draw_weights(weights: Figures, path: Path) -> None:
     for axes, (measure, factor, word) in zip(
         panels, (("accuracy", 100, "accuracy, %"), ("auc", 1, "AUC")), strict=True
     ):
-        for one, look in zip(CLASSIFIERS, (SERIES[0].look, SERIES[1].look, SERIES[2].look), strict=True):
+        for one, look in zip(CLASSIFIERS, PLAIN[:3], strict=True):
             ys = [factor * weights["test"][name][measure][CLASSIFIERS.index(one)] for name in names]
             _line(axes, places, ys, look, f"{one}, k = {K_OF_WEIGHTS}")
-        for search, look in (("greedy", SERIES[3].look), ("beam", SERIES[4].look)):
+        for search, look in (("greedy", PLAIN[3]), ("beam", PLAIN[4])):
             means = by_weight_means(weights, measure)
             ys = [factor * means[name.replace("greedy", search)] for name in names]
             _line(axes, places, ys, look, f"{search}, mean over every k in folds")
@@ -450,9 +655,9 @@ def _draw_steps(found: Figures, path: Path) -> None:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(6.5, 4.2), layout="constrained")
-    for (name, run), one in zip(found.items(), (SERIES[1], SERIES[2]), strict=False):
+    for (name, run), look in zip(found.items(), PLAIN[1:3], strict=False):
         made = np.array(run["steps"])
-        colour, _, marker = one.look
+        colour, _, marker = look
         label = f"{name}, {run['atoms']:,} atoms"
         axes.plot(made[:, 0], made[:, 2], marker, color=colour, markerfacecolor="none", markersize=5, label=label)
     axes.set_xscale("log")

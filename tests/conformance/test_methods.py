@@ -103,9 +103,23 @@ every_steady_way = pytest.mark.parametrize(
 def lumps(options) -> bool:
     """Whether few classes are made of small tables, down to one.
 
-    All records that cannot stay as they are may become one; or nobody looks at who has which value.
+    All records that cannot stay as they are may become one; or nobody looks at who has which value; or detail that
+    does not help predict a class is not shown.
     """
-    return options.get("residue") == "one" or options.get("sensitive") == "blind"
+    return options.get("residue") == "one" or options.get("sensitive") == "blind" or stops_early(options)
+
+
+def stops_early(options) -> bool:
+    """Whether detail may be left out that all promises allow."""
+    return options.get("stop") == "least"
+
+
+def check_classes(partition, expected, options):
+    """The classes are these; or unions of them, if detail may be left out."""
+    found = canonical(partition)
+    assert found == expected or (
+        stops_early(options) and all(any(part <= whole for whole in found) for part in expected)
+    )
 
 
 without_item_sets = pytest.mark.parametrize(
@@ -497,7 +511,7 @@ def test_equal_records_are_one_class(name, options, value):
 @pytest.mark.parametrize("cells", [[1, 1, 2, 2, 9, 9], list("aabbcc"), [None, None, "x", "x", "y", "y"]], ids=str)
 def test_one_quasi_identifier_is_split_to_the_end(name, options, cells):
     partition = decide(name, options, as_table({"a": cells}), required(("k-anonymity", {"k": 2})))
-    assert canonical(partition) == {frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5})}
+    check_classes(partition, {frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5})}, options)
 
 
 @every_steady_way
@@ -527,13 +541,14 @@ def test_missing_values_in_every_column_are_values_of_their_own(name, options):
     partition = decide(name, options, table, asked)
     # six records may be parted so that somebody shares a class with nobody who has another value
     blind = {frozenset(range(6))} if options.get("sensitive") == "blind" else None
-    assert canonical(partition) == (blind or {frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5})})
+    check_classes(partition, blind or {frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5})}, options)
 
 
 @every_way
 def test_a_column_of_missing_values_alone_is_constant(name, options):
     table = as_table({"n": pa.nulls(4, pa.float64()), "a": [1, 1, 2, 2]})
-    assert decide(name, options, table, required(("k-anonymity", {"k": 2}))).count == 2
+    partition = decide(name, options, table, required(("k-anonymity", {"k": 2})))
+    check_classes(partition, {frozenset({0, 1}), frozenset({2, 3})}, options)
 
 
 @every_way
@@ -543,7 +558,7 @@ def test_a_taxonomy_is_split_along_its_branches(name, options):
     coarse = decide(name, options, table, required(("k-anonymity", {"k": 4})))
     assert canonical(coarse) == {frozenset(range(4)), frozenset(range(4, 8))} or lumps(options)
     fine = decide(name, options, table, required(("k-anonymity", {"k": 2})))
-    assert len(canonical(fine)) == 4
+    check_classes(fine, {frozenset({at, at + 1}) for at in (0, 2, 4, 6)}, options)
 
 
 @cache

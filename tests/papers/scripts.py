@@ -61,3 +61,4 @@ def check_page_is_kept(script, text, drawn=None):
 
 
 load_script("page_parts")  # which all pages import
+load_script("figure_store")
