@@ -168,6 +168,7 @@ def test_suppression_and_subjects_change_what_comes_out_where_they_are_let_pass(
     [
         ("tds", {"width": 8}, "width"),
         ("top-down", {"slack": 0.3}, "slack"),
+        ("top-down", {"order": "global", "objective": "items"}, "objective"),
         ("l-clustering", {"weights": 1, "loss": "arx"}, "loss"),
         ("l-clustering", {"variant": "reference", "loss": "arx"}, "loss"),
         ("pram", {"weights": {"ill": 2}}, "weights"),
@@ -179,7 +180,9 @@ def test_an_option_that_another_one_makes_void_is_refused(method, options, where
     assert [problem.where for problem in error.value.problems] == [f"method.{where}"]
 
 
-@pytest.mark.parametrize("option", [{"items": "one-by-one"}, {"remainder": "close"}, {"beta": 0.1}])
+@pytest.mark.parametrize(
+    "option", [{"items": "one-by-one"}, {"remainder": "close"}, {"beta": 0.1}, {"objective": "items"}]
+)
 def test_options_about_item_sets_need_some(option):
     numbers = {name: {"role": "quasi", "kind": "categorical"} for name, role in ROLES.items() if role == "quasi"}
     with pytest.raises(PolicyError, match="has no effect: no quasi-identifier"):

@@ -219,7 +219,8 @@ _METHODS = [
         {"name": name, key: value}
         for name, method in _CLASSES.items()
         for key, allowed in method.options.items()
-        if key not in ("items", "remainder", "beta", "sensitive", "slack")  # of item sets, and of blind decisions
+        # of item sets, and of blind decisions
+        if key not in ("objective", "items", "remainder", "beta", "sensitive", "slack")
         for value in _some(allowed)
     ),
 ]

@@ -28,7 +28,10 @@ TREE = {"low": {"ab": ["a", "b"], "c": ["c"]}, "high": {"de": ["d", "é"], "rest
 ABOVE = {"a": ["ab", "low"], "b": ["ab", "low"], "c": ["low"], "d": ["de", "high"], "é": ["de", "high"],
          "日本": ["rest", "high"], "A 1": ["rest", "high"]}  # fmt: skip
 
-WAYS = [{}, {"order": "global"}, {"items": "one-by-one"}, {"remainder": "close"}, {"beta": 0.4}, {"split": "widest"}]
+WAYS = [
+    {}, {"order": "global"}, {"objective": "items"}, {"items": "one-by-one"}, {"remainder": "close"}, {"beta": 0.4},
+    {"split": "widest"},
+]  # fmt: skip
 
 
 class Complex:

@@ -84,9 +84,15 @@ _RANKED = Needs(
 _SINGLE = Needs(
     lambda beside: all(spec.get("kind") != "items" for spec in beside.quasi()), "classes with item sets do not change"
 )
+_BY_CLUSTER = Needs(
+    lambda beside: beside.options.get("order") != "global",
+    "with order: global the whole table decides which column is next",
+    "remove it, or order: global.",
+)
 _OWN = Needs(_some_drawn_alike, "all perturbed columns have matrices of their own")
 
 OPTIONS: Mapping[tuple[str, str], tuple[Needs, ...]] = {
+    ("top-down", "objective"): (_SETS, _BY_CLUSTER),
     ("top-down", "items"): (_SETS,),
     ("top-down", "remainder"): (_SETS, _RANKED),
     ("top-down", "beta"): (_SETS, _RANKED),
@@ -123,6 +129,7 @@ OPTIONS: Mapping[tuple[str, str], tuple[Needs, ...]] = {
 """For each option of a method that may be without effect, what has to hold."""
 
 _DEFAULTS: Mapping[tuple[str, str], Any] = {
+    ("top-down", "objective"): "loss",
     ("top-down", "items"): "rank-choose-split",
     ("top-down", "remainder"): "join",
     ("top-down", "beta"): 0,
@@ -146,7 +153,7 @@ def idle_options(method: str, beside: Beside) -> Iterator[Problem]:
 
 def check_sets(options: Mapping[str, Any], with_sets: bool) -> None:
     """Raise if options of ``top-down`` have no effect on a table: only the table shows which columns hold lists."""
-    keys = ["polish"] if with_sets else ["items", "remainder", "beta"]
+    keys = ["polish"] if with_sets else ["objective", "items", "remainder", "beta"]
     why = "classes with item sets do not change" if with_sets else NO_SETS
     problems = [
         Problem(f"method.{key}", f"has no effect on this table: {why}.", "remove it.")

@@ -261,6 +261,7 @@ METHODS: dict[str, Method] = {
         {
             "split": ("least-loss", "widest"),
             "order": ("per-cluster", "global"),
+            "objective": ("loss", "items"),
             "items": ("rank-choose-split", "one-by-one"),
             "remainder": ("join", "close"),
             "beta": Share(),

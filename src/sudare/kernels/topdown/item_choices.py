@@ -57,12 +57,14 @@ class Ranking(NamedTuple):
     """Which items are ranked: those that max(beta * records, least) records hold.
 
     With ``alone`` only one item of each cluster is chosen: the best-ranked one that leaves ``least`` records, none, or
-    few enough to be left out.
+    few enough to be left out. With ``viable`` only such items are ranked: if all but a few records hold an item, and
+    it is ranked first, these few cannot be a cluster, and the cluster is not split at all.
     """
 
     least: int
     beta: float
     alone: bool
+    viable: bool
 
 
 class Rules(NamedTuple):
@@ -311,7 +313,7 @@ def rank_items(found, total, budget, ranking, space):
     ranked = ZERO
     for index in range(found):
         held = count[touched[index]]
-        if held >= theta:
+        if held >= theta and (not ranking.viable or _leaves_cluster(total - held, budget, least)):
             # most frequent first, ties by code: one key for both, so that equal frequencies sort by code
             keys[ranked] = (total - held) * (len(count) + 1) + touched[index]
             order[ranked] = ranked
@@ -320,11 +322,16 @@ def rank_items(found, total, budget, ranking, space):
     if not ranking.alone:
         return ranked
     for index in range(ranked):
-        without = keys[order[index]] // (len(count) + 1)
-        if without >= least or without <= budget:
+        if _leaves_cluster(keys[order[index]] // (len(count) + 1), budget, least):
             order[0] = order[index]
             return np.int64(1)
     return ZERO
+
+
+@kernel
+def _leaves_cluster(without, budget, least):
+    """Return whether the records that do not hold an item can be a cluster, or be left out."""
+    return without >= least or without <= budget
 
 
 @kernel

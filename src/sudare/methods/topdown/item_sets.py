@@ -36,10 +36,11 @@ class Choices:
     alone: bool = False
     join: bool = True
     everywhere: bool = False
+    items_first: bool = False
 
     def ranking(self, least: int) -> kernel.Ranking:
         """Return which items are ranked, where clusters have at least so many records."""
-        return kernel.Ranking(least, self.beta, self.alone)
+        return kernel.Ranking(least, self.beta, self.alone, viable=self.items_first)
 
 
 class SetJob(Job):
@@ -187,11 +188,13 @@ class SetWorker(Worker):
         """Return the chosen split of each cluster, -1 for none, and all possible splits."""
         job = self.job
         singles = len(job.columns)
+        items_first = job.choices.items_first
         chosen, before = splits.splits(len(clusters)), np.zeros(len(clusters))
         chosen.attribute[:] = -1
-        if singles and only < singles:
+        if singles and only < singles and not items_first:
             chosen, before = self.best_splits(clusters, only)
-        if singles and (only >= 0 or job.mode != splits.LEAST_LOSS) and clusters[:, 2].any():
+        one_score = only < 0 and job.mode == splits.LEAST_LOSS and not items_first
+        if singles and not one_score and clusters[:, 2].any():
             before = self.losses(clusters)[:, :singles].sum(axis=1)  # what leaving records out is weighed against
         asked = [only < 0 or only == singles + index for index in range(len(job.sets))]
         offers = [self._offer(clusters, index) if ask else None for index, ask in enumerate(asked)]
@@ -199,6 +202,11 @@ class SetWorker(Worker):
         way = _best(worth)
         if not job.requirements.only_rows:
             self._keep_requirements(clusters, worth, way, offers)
+        if singles and items_first:
+            others = np.flatnonzero(way < 0)
+            found, _ = self.best_splits(clusters[others])
+            splits.overwrite(chosen, others, found)
+            way[others[found.attribute >= 0]] = 0
         return way, chosen, offers
 
     def _offer(self, clusters: Ints, index: int) -> Offer:

@@ -17,17 +17,21 @@ Steps
     5. ``per-cluster``: each cluster goes the way that takes away most loss per bit, a bit being a halving of the
        cluster (a way that leaves many small clusters costs what others could gain later). ``global``: round by
        round, the attribute that loses most over the whole table is specialized in every cluster.
-    6. With a hierarchy of items, an item that fewer than k records of the cluster hold is replaced by its parent, and
+    6. ``objective: items`` turns to single values only in clusters that cannot disclose any further item, and does not
+       rank an item that all but a few records hold, unless these few can be left out: the cluster would not be split.
+       More items are shown, and single values lose more.
+    7. With a hierarchy of items, an item that fewer than k records of the cluster hold is replaced by its parent, and
        so are all that are left when a cluster cannot be split otherwise: the lowest disclosable ancestor is shown.
-    7. Only clusters that keep every requirement are made. One side of a binary split may be left out of the release
+    8. Only clusters that keep every requirement are made. One side of a binary split may be left out of the release
        instead, if the cluster's share of the suppression budget covers its records and the loss falls although
        a record left out loses everything. Budgets are handed down in proportion to the records.
-    8. A cluster that cannot be split is a class. Its records show the smallest cell that covers them, and of a set
+    9. A cluster that cannot be split is a class. Its records show the smallest cell that covers them, and of a set
        the items that all of them hold.
-    9. With ``polish``, records move between classes while that loses less; see :mod:`sudare.methods.clustering.polish`.
-    10. With ``sensitive: blind``, clusters are split where that is safe whoever has which sensitive value, and nobody
+    10. With ``polish``, records move between classes while that loses less; see
+        :mod:`sudare.methods.clustering.polish`.
+    11. With ``sensitive: blind``, clusters are split where that is safe whoever has which sensitive value, and nobody
         is left out; see :mod:`sudare.methods.topdown.blind_splits`.
-    11. A set that no limit but k^m-anonymity concerns takes no part in this; see
+    12. A set that no limit but k^m-anonymity concerns takes no part in this; see
         :mod:`sudare.methods.lattice.apriori_items`.
 
 Cost
@@ -69,6 +73,7 @@ def top_down(
     *,
     split: Literal["least-loss", "widest"] = "least-loss",
     order: Literal["per-cluster", "global"] = "per-cluster",
+    objective: Literal["loss", "items"] = "loss",
     items: Literal["rank-choose-split", "one-by-one"] = "rank-choose-split",
     remainder: Literal["join", "close"] = "join",
     beta: float = 0.0,
@@ -80,7 +85,8 @@ def top_down(
 ) -> Partition:
     """Split the table top-down into classes that keep the requirements (see the module's description).
 
-    ``split`` is how a cluster chooses among its splits, ``order`` whether clusters choose for themselves, ``items``,
+    ``split`` is how a cluster chooses among its splits, ``order`` whether clusters choose for themselves,
+    ``objective`` whether they aim at the least loss or at the most items, ``items``,
     ``remainder`` and ``beta`` how item sets are split. ``polish`` moves records between the classes afterwards (see
     :mod:`sudare.methods.clustering.polish`). ``sensitive`` and ``slack`` say whether sensitive values are used (see
     :mod:`sudare.methods.topdown.blind_splits`). ``seed`` is for tests of that; nothing else is drawn.
@@ -91,7 +97,13 @@ def top_down(
     from sudare.methods.topdown.item_sets import Choices, job_with
 
     free = [name for name in table.sets if requirements.free(name)]
-    chosen = Choices(beta, alone=items == "one-by-one", join=remainder == "join", everywhere=order == "global")
+    chosen = Choices(
+        beta,
+        alone=items == "one-by-one",
+        join=remainder == "join",
+        everywhere=order == "global",
+        items_first=objective == "items",
+    )
     plain = order == "per-cluster" and len(free) == len(table.sets)
     for_groups, job = requirements.for_groups(free), None if plain else job_with(chosen)
     if sensitive == "blind":

@@ -156,6 +156,7 @@ def spread_top_down(
     most: int = MANY_ROWS,
     split: Literal["least-loss", "widest"] = "least-loss",
     order: Literal["per-cluster", "global"] = "per-cluster",
+    objective: Literal["loss", "items"] = "loss",
     items: Literal["rank-choose-split", "one-by-one"] = "rank-choose-split",
     remainder: Literal["join", "close"] = "join",
     beta: float = 0.0,
@@ -175,13 +176,14 @@ def spread_top_down(
     _refuse(order == "global", "order: global", "it compares all clusters of the table round by round")
     free = [name for name in shape.table.sets if requirements.free(name)]
     _refuse(bool(free), "item sets that only k^m-anonymity limits", "they are recoded once for the whole table")
+    choices = Choices(beta, alone=items == "one-by-one", join=remainder == "join", items_first=objective == "items")
     return spread_down(
         shape,
         requirements.for_groups(free),
         splits.LEAST_LOSS if split == "least-loss" else splits.WIDEST,
         gather,
         most=most,
-        choices=Choices(beta, alone=items == "one-by-one", join=remainder == "join") if shape.table.sets else None,
+        choices=choices if shape.table.sets else None,
         apart=apart,
         progress=progress,
     )
