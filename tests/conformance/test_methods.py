@@ -82,7 +82,7 @@ def ways_of(methods, without=()) -> list[tuple[str, dict]]:
     ]
 
 
-OF_SETS = ("objective", "items", "remainder", "beta")
+OF_SETS = ("objective", "items", "remainder", "beta", "rank")
 """Options that matter where there are item sets, which have a suite of their own."""
 WAYS = ways_of([name for name, method in METHODS.items() if not method.leaves_quasi], OF_SETS)
 every_method = pytest.mark.parametrize("name", METHODS)

@@ -228,48 +228,52 @@ def test_lift_all_puts_every_node_one_up(seed):
 
 
 def ranking(
-    records: list[list[int]], least: int, beta: float, alone: bool, budget: int, viable: bool = False
+    records: list[list[int]], least: int, beta: float, alone: bool, budget: int, viable: bool = False, score=None
 ) -> list[int]:
     if len(records) < least:
         return []
     held = Counter(node for record in records for node in record)
     theta = max(beta * len(records), least)
-    ranked = sorted((n for n, times in held.items() if times >= theta), key=lambda n: (-held[n], n))
+    worth = {n: times if score is None else times * int(score[n]) for n, times in held.items()}
+    ranked = sorted((n for n, times in held.items() if times >= theta), key=lambda n: (-worth[n], -held[n], n))
     if alone or viable:
         out = {n: len(records) - held[n] for n in ranked}
         ranked = [n for n in ranked if out[n] >= least or out[n] <= budget]
     return ranked[:1] if alone else ranked
 
 
-def offered(state: State, least: int, beta: float = 0.0, alone: bool = False, column: int = 0, *, viable: bool = False):
+def offered(state: State, least: int, beta=0.0, alone=False, column: int = 0, *, viable=False, score=None):
     """What the kernel ranks and lets the records choose, with all its arrays."""
     items, extra, clusters = state.arrays(1)
     room = item_choices.parts(sum(len(held) for held in state.hidden[column]) + 1)
     result = item_choices.outcome(len(clusters))
     chosen = np.full(state.rows, 999, np.uint16)
     forest = flat_forest(state.nodes[column])
-    space = item_choices.desk(forest)
+    space = item_choices.desk(forest, score)
     hidden = item_choices.Hidden(items, extra, state.cells[column], column)
-    ranking_rules = item_choices.Ranking(least, beta, alone, viable)
+    ranking_rules = item_choices.Ranking(least, beta, alone, viable, score is not None)
     item_choices.rank_and_choose(hidden, clusters, ranking_rules, forest, space, chosen, room, result)
     assert not space.held.any()
     return items, extra, clusters, room, result, chosen
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("scored", [False, True])
 @pytest.mark.parametrize(("alone", "viable"), [(False, False), (True, False), (False, True), (True, True)])
 @pytest.mark.parametrize(("least", "beta"), [(1, 0.0), (2, 0.0), (2, 0.6), (3, 0.5), (1, 0.99)])
-def test_each_record_chooses_the_best_ranked_item_it_holds(seed, alone, viable, least, beta):
+def test_each_record_chooses_the_best_ranked_item_it_holds(seed, alone, viable, least, beta, scored):
     state = random_state(seed, columns=2)
     for column in range(2):
-        _, _, _, room, result, chosen = offered(state, least, beta, alone, column, viable=viable)
+        few = np.random.default_rng(seed).integers(1, 4, state.nodes[column])
+        score = few if scored else None
+        _, _, _, room, result, chosen = offered(state, least, beta, alone, column, viable=viable, score=score)
         begin = 0
         for cluster in range(len(state.budgets)):
             records = [state.hidden[column][row] for row in state.members(cluster)]
             records, _ = tidied(records, least, [-1] * state.nodes[column], [0.0] * state.nodes[column])
             had = [state.had[column][row] for row in state.members(cluster)]
             end = int(result.ends[cluster])
-            ranked = ranking(records, least, beta, alone, state.budgets[cluster], viable)
+            ranked = ranking(records, least, beta, alone, state.budgets[cluster], viable, score)
             assert room.node[begin:end].tolist() == ranked
             counts, gains = [0] * len(ranked), [0.0] * len(ranked)
             for row, record, size in zip(state.members(cluster), records, had, strict=True):

@@ -14,6 +14,7 @@ table first, ties in the order of the columns; a remainder of fewer than k recor
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -24,9 +25,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sudare
+from sudare.core.errors import PolicyError
 from sudare.methods import METHODS
+from sudare.methods.topdown.item_scores import MOST, item_scores
 from sudare.models import KAnonymity, Requirements
 from sudare.table import SUPPRESSED, Table, encode_column, encode_items, generalize
+from sudare.table.taxonomy import Taxonomy
 
 BORN = [1970, 1971, 1974, 1980, 1960, 1999, 1982, 2001, 1984]
 SEX = ["male", "male", "female", "male", "female", "female", "male", "female", "male"]
@@ -254,6 +258,52 @@ def test_more_items_are_shown_than_in_the_order_of_the_paper(k):
         found = sudare.anonymize(sample, asked).certificate["item_sets"]
         shown.append(sum(figures["disclosed"] for figures in found.values()))
     assert shown[1] > shown[0]
+
+
+# ---- scores
+
+
+def test_what_is_rare_in_the_table_may_be_ranked_first():
+    # c in all but 6, p in 1 2 3, q in 4 5 6. Frequency: c 5, p 3, q 3; 1 to 5 choose c, which leaves {6}: closed.
+    # Information: c 5 * log2(6 / 5) = 1.3, p and q 3 * log2(6 / 3) = 3: p {1 2 3}, who share c, and q {4 5 6}.
+    table = Table(6, {"i": item_sets("i", ["cp", "cp", "cp", "cq", "cq", "q"])})
+    assert released(table, 2) == ({(1, 2, 3, 4, 5, 6): ("",)}, [])
+    assert released(table, 2, rank="information") == ({(1, 2, 3): ("cp",), (4, 5, 6): ("q",)}, [])
+
+
+def test_weights_say_what_is_ranked_first():
+    # a 4 (1 2 3 4), b 5 (3 4 5 6 7). b first leaves {1 2}: closed. Twice as heavy, a is first: {1 2 3 4}, b {5 6 7}.
+    table = Table(7, {"i": item_sets("i", ["a", "a", "ab", "ab", "b", "b", "b"])})
+    assert released(table, 3) == ({(1, 2, 3, 4, 5, 6, 7): ("",)}, [])
+    assert released(table, 3, rank={"i": {"b": 2}}) == ({(1, 2, 3, 4, 5, 6, 7): ("",)}, [])
+    assert released(table, 3, rank={"i": {"a": 2}}) == ({(1, 2, 3, 4): ("a",), (5, 6, 7): ("b",)}, [])
+
+
+def test_weights_name_items_and_columns_that_there_are():
+    table = Table(3, {"i": item_sets("i", ["ab", "ab", "b"])})
+    assert released(table, 3, rank={"i": {"a": 2, "z": 3}})
+    with pytest.raises(PolicyError, match=r"method\.rank: none of the items"):
+        released(table, 3, rank={"i": {"y": 2, "z": 3}})
+    with pytest.raises(PolicyError, match=r"method\.rank: has weights for j"):
+        released(table, 3, rank={"j": {"a": 2}})
+
+
+def test_scores_of_a_hierarchy():
+    # the root over g (a, b) and c; a in 2, b in 1, c in 4 of 4 records
+    taxonomy = Taxonomy(
+        ("*", "g", "a", "b", "c"),
+        np.array([-1, 0, 1, 1, 0], np.int32),
+        np.array([3, 2, 1, 1, 1], np.int32),
+        np.array([[0, 1, 2], [0, 1, 3], [0, 4, 4]], np.int32),
+    )
+    column = replace(item_sets("i", ["ac", "ac", "bc", "c"]), taxonomy=taxonomy)
+    held = np.array([2, 1, 4])
+    [found] = item_scores([column], "information", lambda _: held, 4)
+    bits = np.array([1e-6, np.log2(4 / 3), 1, 2, 1e-6])
+    assert found.tolist() == np.maximum(np.rint(bits / 2 * MOST), 1).tolist()
+    [found] = item_scores([column], {"i": {"a": 8, "c": 2}}, lambda _: held, 4)
+    assert found.tolist() == [MOST, MOST, MOST, MOST // 8, MOST // 4]
+    assert item_scores([column], "frequency", lambda _: held, 4) is None
 
 
 # ---- theta, and the remainder

@@ -181,7 +181,8 @@ def test_an_option_that_another_one_makes_void_is_refused(method, options, where
 
 
 @pytest.mark.parametrize(
-    "option", [{"items": "one-by-one"}, {"remainder": "close"}, {"beta": 0.1}, {"objective": "items"}]
+    "option",
+    [{"items": "one-by-one"}, {"remainder": "close"}, {"beta": 0.1}, {"objective": "items"}, {"rank": "information"}],
 )
 def test_options_about_item_sets_need_some(option):
     numbers = {name: {"role": "quasi", "kind": "categorical"} for name, role in ROLES.items() if role == "quasi"}

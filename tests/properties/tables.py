@@ -220,7 +220,7 @@ _METHODS = [
         for name, method in _CLASSES.items()
         for key, allowed in method.options.items()
         # of item sets, and of blind decisions
-        if key not in ("objective", "items", "remainder", "beta", "sensitive", "slack")
+        if key not in ("objective", "items", "remainder", "beta", "rank", "sensitive", "slack")
         for value in _some(allowed)
     ),
 ]

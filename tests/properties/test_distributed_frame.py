@@ -31,6 +31,7 @@ WAYS = [
     ("top-down", {"items": "one-by-one"}),
     ("top-down", {"objective": "items"}),
     ("top-down", {"objective": "items", "split": "widest"}),
+    ("top-down", {"rank": "information"}),
     ("top-down", {"remainder": "close"}),
     ("top-down", {"beta": 0.2, "split": "widest"}),
     ("mondrian", {}),
@@ -41,7 +42,7 @@ def compare(name, table, requirements, shards, seed, most, bundle=1000, **option
     """Decide in one place and spread out, and expect the same; return the plan, or None where nothing can be kept."""
     if all(requirements.free(column) for column in table.sets):
         # refused where there are no sets
-        of_sets = ("objective", "items", "remainder", "beta")
+        of_sets = ("objective", "items", "remainder", "beta", "rank")
         options = {key: value for key, value in options.items() if key not in of_sets}
     apart = requirements.counts_subjects and seed % 2 == 0
     cluster = cut(table, shards, seed, apart=apart)

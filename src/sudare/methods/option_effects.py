@@ -96,6 +96,7 @@ OPTIONS: Mapping[tuple[str, str], tuple[Needs, ...]] = {
     ("top-down", "items"): (_SETS,),
     ("top-down", "remainder"): (_SETS, _RANKED),
     ("top-down", "beta"): (_SETS, _RANKED),
+    ("top-down", "rank"): (_SETS,),
     ("top-down", "polish"): (_SINGLE,),
     ("l-clustering", "loss"): (
         Needs(
@@ -133,6 +134,7 @@ _DEFAULTS: Mapping[tuple[str, str], Any] = {
     ("top-down", "items"): "rank-choose-split",
     ("top-down", "remainder"): "join",
     ("top-down", "beta"): 0,
+    ("top-down", "rank"): "frequency",
     ("top-down", "polish"): False,
     ("l-clustering", "loss"): "gcp",
     ("pram", "p"): "calibrated",
@@ -153,7 +155,7 @@ def idle_options(method: str, beside: Beside) -> Iterator[Problem]:
 
 def check_sets(options: Mapping[str, Any], with_sets: bool) -> None:
     """Raise if options of ``top-down`` have no effect on a table: only the table shows which columns hold lists."""
-    keys = ["polish"] if with_sets else ["objective", "items", "remainder", "beta"]
+    keys = ["polish"] if with_sets else ["objective", "items", "remainder", "beta", "rank"]
     why = "classes with item sets do not change" if with_sets else NO_SETS
     problems = [
         Problem(f"method.{key}", f"has no effect on this table: {why}.", "remove it.")

@@ -130,6 +130,16 @@ class Positive(Kind):
 
 
 @dataclass(frozen=True)
+class ItemWeights(Kind):
+    """An option that maps items to weights."""
+
+    type = Annotated[Mapping[str | int, Positive.type], Field(min_length=1)]
+
+    def __str__(self) -> str:
+        return "{item: weight above 0}"
+
+
+@dataclass(frozen=True)
 class Words(Kind):
     """An option that is one of a few words."""
 

@@ -58,13 +58,15 @@ class Ranking(NamedTuple):
 
     With ``alone`` only one item of each cluster is chosen: the best-ranked one that leaves ``least`` records, none, or
     few enough to be left out. With ``viable`` only such items are ranked: if all but a few records hold an item, and
-    it is ranked first, these few cannot be a cluster, and the cluster is not split at all.
+    it is ranked first, these few cannot be a cluster, and the cluster is not split at all. With ``scored`` the records
+    that hold an item count as often as its score says.
     """
 
     least: int
     beta: float
     alone: bool
     viable: bool
+    scored: bool
 
 
 class Rules(NamedTuple):
@@ -86,7 +88,10 @@ class Forest(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """Working space of one worker for one item-set column; counts are zero between uses."""
+    """Working space of one worker for one item-set column; counts are zero between uses.
+
+    ``score`` has the scores of the nodes, in whole units.
+    """
 
     held: NDArray[np.int64]
     rank: NDArray[np.int64]
@@ -96,6 +101,7 @@ class Desk(NamedTuple):
     order: NDArray[np.int64]
     spare: NDArray[np.int64]
     lift: NDArray[np.bool_]
+    score: NDArray[np.int64]
 
 
 class Parts(NamedTuple):
@@ -120,11 +126,14 @@ class Outcome(NamedTuple):
     children: NDArray[np.int64]
 
 
-def desk(forest: Forest) -> Desk:
-    """Return working space for the nodes of a column; it also says whether any of them has a parent."""
+def desk(forest: Forest, score: NDArray[np.int64] | None = None) -> Desk:
+    """Return working space for the nodes of a column; it also says whether any of them has a parent.
+
+    Without scores, all nodes have the same.
+    """
     held, rank, stamp, touched, keys, order, spare = np.zeros((7, len(forest.share) + 1), np.int64)
     lift = np.array([bool((forest.parent >= 0).any())])
-    return Desk(held, rank, stamp, touched, keys, order, spare, lift)
+    return Desk(held, rank, stamp, touched, keys, order, spare, lift, held[:0] if score is None else score)
 
 
 def parts(capacity: int) -> Parts:
@@ -303,7 +312,7 @@ def lift_all(hidden, clusters, forest, space):
 
 @kernel
 def rank_items(found, total, budget, ranking, space):
-    """Rank the items that ``space.touched`` lists by the records that hold them; return how many are ranked.
+    """Rank the items that ``space.touched`` lists by the records that hold them, times scores; return how many.
 
     :func:`ranked_item` says which they are.
     """
@@ -315,14 +324,19 @@ def rank_items(found, total, budget, ranking, space):
         held = count[touched[index]]
         if held >= theta and (not ranking.viable or _leaves_cluster(total - held, budget, least)):
             # most frequent first, ties by code: one key for both, so that equal frequencies sort by code
-            keys[ranked] = (total - held) * (len(count) + 1) + touched[index]
-            order[ranked] = ranked
+            keys[index] = (total - held) * (len(count) + 1) + touched[index]
+            order[ranked] = index
             ranked += 1
     sort_stable(keys, order, space.spare, ranked)
+    if ranking.scored:
+        for place in range(ranked):
+            node = touched[order[place]]
+            keys[order[place]] = -count[node] * space.score[node]
+        sort_stable(keys, order, space.spare, ranked)
     if not ranking.alone:
         return ranked
     for index in range(ranked):
-        if _leaves_cluster(keys[order[index]] // (len(count) + 1), budget, least):
+        if _leaves_cluster(total - count[touched[order[index]]], budget, least):
             order[0] = order[index]
             return np.int64(1)
     return ZERO
@@ -337,7 +351,7 @@ def _leaves_cluster(without, budget, least):
 @kernel
 def ranked_item(index, space):
     """Return the item of a rank."""
-    return space.keys[space.order[index]] % (len(space.held) + 1)
+    return space.touched[space.order[index]]
 
 
 @kernel

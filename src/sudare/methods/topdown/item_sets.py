@@ -30,17 +30,21 @@ SMALL_SPARE = 1 << 22
 
 @dataclass(frozen=True)
 class Choices:
-    """What the user of the method may choose about item sets (see :mod:`sudare.methods.topdown.top_down`)."""
+    """What the user of the method may choose about item sets (see :mod:`sudare.methods.topdown.top_down`).
+
+    ``scores`` are those by which items are ranked, column by column (see :mod:`sudare.methods.topdown.item_scores`).
+    """
 
     beta: float = 0.0
     alone: bool = False
     join: bool = True
     everywhere: bool = False
     items_first: bool = False
+    scores: tuple[Ints, ...] | None = None
 
     def ranking(self, least: int) -> kernel.Ranking:
         """Return which items are ranked, where clusters have at least so many records."""
-        return kernel.Ranking(least, self.beta, self.alone, viable=self.items_first)
+        return kernel.Ranking(least, self.beta, self.alone, self.items_first, self.scores is not None)
 
 
 class SetJob(Job):
@@ -177,7 +181,8 @@ class SetWorker(Worker):
 
     def __init__(self, job: SetJob) -> None:
         super().__init__(job)
-        self.desks = [kernel.desk(forest) for forest in job.forests]
+        scores = job.choices.scores or [None] * len(job.forests)
+        self.desks = [kernel.desk(forest, score) for forest, score in zip(job.forests, scores, strict=True)]
         self._spares: dict[str, NDArray[Any]] = {}
 
     def split(self, clusters: Ints, only: int = -1) -> Level:

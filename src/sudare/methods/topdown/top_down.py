@@ -19,7 +19,8 @@ Steps
        round, the attribute that loses most over the whole table is specialized in every cluster.
     6. ``objective: items`` turns to single values only in clusters that cannot disclose any further item, and does not
        rank an item that all but a few records hold, unless these few can be left out: the cluster would not be split.
-       More items are shown, and single values lose more.
+       More items are shown, and single values lose more. ``rank`` says what else than frequency ranks items; see
+       :mod:`sudare.methods.topdown.item_scores`.
     7. With a hierarchy of items, an item that fewer than k records of the cluster hold is replaced by its parent, and
        so are all that are left when a cluster cannot be split otherwise: the lowest disclosable ancestor is shown.
     8. Only clusters that keep every requirement are made. One side of a binary split may be left out of the release
@@ -63,8 +64,9 @@ import numpy as np
 
 from sudare.core.progress import Listener
 from sudare.methods.topdown.frame import split_down
+from sudare.methods.topdown.item_scores import Ints, Rank, item_scores
 from sudare.models import Requirements
-from sudare.table import Partition, Table
+from sudare.table import ItemSets, Partition, Table
 
 
 def top_down(
@@ -77,6 +79,7 @@ def top_down(
     items: Literal["rank-choose-split", "one-by-one"] = "rank-choose-split",
     remainder: Literal["join", "close"] = "join",
     beta: float = 0.0,
+    rank: Rank = "frequency",
     polish: bool = False,
     sensitive: Literal["seen", "blind"] = "seen",
     slack: float = 0.05,
@@ -86,8 +89,8 @@ def top_down(
     """Split the table top-down into classes that keep the requirements (see the module's description).
 
     ``split`` is how a cluster chooses among its splits, ``order`` whether clusters choose for themselves,
-    ``objective`` whether they aim at the least loss or at the most items, ``items``,
-    ``remainder`` and ``beta`` how item sets are split. ``polish`` moves records between the classes afterwards (see
+    ``objective`` whether they aim at the least loss or at the most items, ``items``, ``remainder``, ``beta`` and
+    ``rank`` how item sets are split. ``polish`` moves records between the classes afterwards (see
     :mod:`sudare.methods.clustering.polish`). ``sensitive`` and ``slack`` say whether sensitive values are used (see
     :mod:`sudare.methods.topdown.blind_splits`). ``seed`` is for tests of that; nothing else is drawn.
     """
@@ -97,12 +100,14 @@ def top_down(
     from sudare.methods.topdown.item_sets import Choices, job_with
 
     free = [name for name in table.sets if requirements.free(name)]
+    sets = [column for name, column in table.sets.items() if name not in free]
     chosen = Choices(
         beta,
         alone=items == "one-by-one",
         join=remainder == "join",
         everywhere=order == "global",
         items_first=objective == "items",
+        scores=item_scores(sets, rank, lambda index: _held(sets[index], table.rows), table.rows),
     )
     plain = order == "per-cluster" and len(free) == len(table.sets)
     for_groups, job = requirements.for_groups(free), None if plain else job_with(chosen)
@@ -130,10 +135,17 @@ def top_down(
         limits = [model for model in requirements.of_columns if model.column == name]
         # one cut for all of them: combinations that are frequent enough for the strictest are so for the others
         k, m = max(model.k for model in limits), max(model.m for model in limits)
-        sets = table.sets[name]
-        cuts[name] = cut_items(sets, k, m, rows=kept, progress=progress)
-        held = count_items(sets.offsets, sets.items, kept, sets.size)
+        column = table.sets[name]
+        cuts[name] = cut_items(column, k, m, rows=kept, progress=progress)
+        held = count_items(column.offsets, column.items, kept, column.size)
         cuts[name][held == 0] = HIDDEN  # of records that are left out nothing is told, not even which items there are
-        if sets.missing and held[sets.missing_code] < k:
-            cuts[name][sets.missing_code] = HIDDEN  # that a set is missing is as rare as an item may not be
+        if column.missing and held[column.missing_code] < k:
+            cuts[name][column.missing_code] = HIDDEN  # that a set is missing is as rare as an item may not be
     return replace(partition, cuts=cuts)
+
+
+def _held(column: ItemSets, rows: int) -> Ints:
+    """Return how many records hold each item of a column."""
+    from sudare.kernels.lattice.item_combinations import count_items
+
+    return np.asarray(count_items(column.offsets, column.items, np.arange(rows), column.size))

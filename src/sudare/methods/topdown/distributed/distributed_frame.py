@@ -37,11 +37,12 @@ from sudare.core.progress import Listener, silent
 from sudare.core.sizes import MANY_ROWS
 from sudare.kernels.topdown import splits
 from sudare.methods.topdown.distributed.driver import Driver, SpreadJob
-from sudare.methods.topdown.distributed.questions import Task, Tree, joined, starts
+from sudare.methods.topdown.distributed.questions import CountNodes, Task, Tree, joined, pack, starts
 from sudare.methods.topdown.frame import Ints, Job, Start, runs
+from sudare.methods.topdown.item_scores import Rank, item_scores
 from sudare.methods.topdown.item_sets import Choices, job_with
 from sudare.models import Requirements
-from sudare.table import SUPPRESSED, Partition, Table
+from sudare.table import SUPPRESSED, ItemSets, Partition, Table
 
 Gather = Callable[[Task], Iterable[list[Any]]]
 """Run a task on every shard; return the answers, of which some may be merged already (``task.merge``)."""
@@ -160,6 +161,7 @@ def spread_top_down(
     items: Literal["rank-choose-split", "one-by-one"] = "rank-choose-split",
     remainder: Literal["join", "close"] = "join",
     beta: float = 0.0,
+    rank: Rank = "frequency",
     polish: bool = False,
     sensitive: Literal["seen", "blind"] = "seen",
     slack: float = 0.05,
@@ -176,7 +178,14 @@ def spread_top_down(
     _refuse(order == "global", "order: global", "it compares all clusters of the table round by round")
     free = [name for name in shape.table.sets if requirements.free(name)]
     _refuse(bool(free), "item sets that only k^m-anonymity limits", "they are recoded once for the whole table")
-    choices = Choices(beta, alone=items == "one-by-one", join=remainder == "join", items_first=objective == "items")
+    sets = list(shape.table.sets.values())
+    choices = Choices(
+        beta,
+        alone=items == "one-by-one",
+        join=remainder == "join",
+        items_first=objective == "items",
+        scores=item_scores(sets, rank, lambda index: _held(sets[index], index, gather), shape.records),
+    )
     return spread_down(
         shape,
         requirements.for_groups(free),
@@ -187,6 +196,15 @@ def spread_top_down(
         apart=apart,
         progress=progress,
     )
+
+
+def _held(column: ItemSets, index: int, gather: Gather) -> Ints:
+    """Return how many records of all shards hold each item of an item-set column."""
+    codes = np.arange(column.size, dtype=np.int32)
+    question = CountNodes(index, starts([column.size]), codes, codes, column.size)
+    task = Task(Tree(np.full(1, -1, np.int64), pack([])), np.zeros(1, np.int64), (question,))
+    [held] = task.merged(gather(task))
+    return np.asarray(held)
 
 
 def spread_mondrian(
