@@ -37,6 +37,8 @@ It bounds the work to 1000 passes over a cluster that cannot be split; a table h
 """
 BLOCK = MANY_ROWS
 """Rows of the clusters that one worker finishes at a time, at most."""
+SMALL_TABLE = 4096
+"""Rows that one core splits as fast as several."""
 LISTED = 1 << 21
 """How many splits, or entries of histograms, are held at a time: some 100 MB."""
 
@@ -198,6 +200,11 @@ class Job:
         lines[:, 0], lines[:, 1] = bounds[:-1], bounds[1:]
         return lines
 
+    def workers(self) -> list[Any]:
+        """Return a worker for each core that is worth one."""
+        count = max(1, min(os.cpu_count() or 1, 16)) if len(self.rows) > SMALL_TABLE else 1
+        return [self.worker() for _ in range(count)]
+
     def worker(self) -> Worker:
         """Return a new worker for this job."""
         return Worker(self)
@@ -222,9 +229,9 @@ class Job:
         Clusters above the size of a block are split level by level, dealt out to the workers. Then runs of clusters of
         about a block each are finished one by one: what a worker touches then stays in its processor's memory.
         """
-        count = max(1, min(os.cpu_count() or 1, 16)) if len(self.rows) > 4096 else 1
+        workers = self.workers()
+        count = len(workers)
         block = min(max(len(self.rows) // (8 * count), 1 << 12), BLOCK)
-        workers = [self.worker() for _ in range(count)]
         clusters = self.root()
         done = self.start.final if self.start is not None else np.zeros(len(clusters), dtype=np.bool_)
         finished = [Level(clusters[:0], clusters[done], clusters[:0])]
@@ -236,7 +243,7 @@ class Job:
                 while len(clusters):
                     large = clusters[:, 1] - clusters[:, 0] > block
                     waiting.append(clusters[~large])
-                    pairs = zip(workers, _shares(clusters[large], count), strict=False)
+                    pairs = zip(workers, shares(clusters[large], count), strict=False)
                     solved = list(pool.map(lambda pair: pair[0].split(pair[1]), pairs))
                     finished += solved
                     clusters = np.concatenate([level.open for level in solved]) if solved else clusters[:0]
@@ -465,8 +472,8 @@ def runs(amounts: Ints, most: int) -> Iterator[slice]:
         yield slice(first, len(amounts))
 
 
-def _shares(clusters: Ints, count: int) -> list[Ints]:
-    """Deal the clusters out to workers, about equally many rows to each."""
+def shares(clusters: Ints, count: int) -> list[Ints]:
+    """Deal the clusters out to workers, about equally many rows to each, in the order of their rows."""
     if count == 1 or len(clusters) < 2:
         return [clusters] if len(clusters) else []
     ordered = clusters[np.argsort(clusters[:, 0])]

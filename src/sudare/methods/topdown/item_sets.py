@@ -6,6 +6,7 @@ looks at all clusters of its share at once, column by column, and no object is m
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from sudare.core.sizes import CODES_16
 from sudare.kernels.topdown import children, splits
 from sudare.kernels.topdown import item_choices as kernel
 from sudare.kernels.topdown.value_counts import Counter
-from sudare.methods.topdown.frame import Ints, Job, Level, Start, Worker
+from sudare.methods.topdown.frame import Ints, Job, Level, Start, Worker, shares
 from sudare.models import Requirements
 from sudare.table import ItemSets, Partition, Table, chunks
 
@@ -124,37 +125,47 @@ class SetJob(Job):
     def _run_in_rounds(self, listener: Listener) -> Partition:
         """Specialize, round by round, the attribute that loses most over the whole table, in every cluster open for it.
 
-        A cluster that cannot be split by it is closed for that attribute, and so are the clusters it is split into.
+        A cluster that cannot be split by it is closed for that attribute, and so are the clusters it is split into. In
+        a round, clusters are dealt out to all cores. Losses are added up in the order of the rows, so that the number
+        of cores makes no difference.
         """
-        attributes = len(self.columns) + len(self.sets)
         tail = kernel.FIXED + kernel.EACH * len(self.sets)
-        worker = self.worker()
+        workers = self.workers()
         clusters, closed, dropped = self.root(), [self.root()[:0]], [self.root()[:0]]
-        settled = np.zeros(attributes)
+        losses = workers[0].losses(clusters)
+        settled = np.zeros(losses.shape[1])
         done = 0
-
-        def is_open(lines: Ints) -> NDArray[np.bool_]:
-            """Return for which attributes clusters are open."""
-            marks = [lines[:, tail + index // MARKS] >> (index % MARKS) & 1 for index in range(attributes)]
-            return np.stack(marks, axis=1) == 0 if attributes else np.zeros((len(lines), 0), dtype=np.bool_)
-
-        while len(clusters):
-            going = is_open(clusters)
-            finished = ~going.any(axis=1)
-            settled += worker.losses(clusters[finished]).sum(axis=0)
-            closed.append(clusters[finished])
-            clusters, going = clusters[~finished], going[~finished]
-            done += int((closed[-1][:, 1] - closed[-1][:, 0]).sum() + (dropped[-1][:, 1] - dropped[-1][:, 0]).sum())
-            listener("decide", done / self.records, 1.0)
-            if not len(clusters):
-                break
-            loss = settled + worker.losses(clusters).sum(axis=0)
-            turn = max(np.flatnonzero(going.any(axis=0)).tolist(), key=lambda index: loss[index])
-            level = worker.split(clusters[going[:, turn]], turn)
-            level.closed[:, tail + turn // MARKS] |= 1 << turn % MARKS
-            dropped.append(level.dropped)
-            clusters = np.concatenate([clusters[~going[:, turn]], level.open, level.closed])
+        with ThreadPoolExecutor(len(workers)) as pool:
+            while len(clusters):
+                order = np.argsort(clusters[:, 0])
+                clusters, losses = clusters[order], losses[order]
+                going = self._is_open(clusters)
+                finished = ~going.any(axis=1)
+                settled += losses[finished].sum(axis=0)
+                closed.append(clusters[finished])
+                clusters, losses, going = clusters[~finished], losses[~finished], going[~finished]
+                done += int((closed[-1][:, 1] - closed[-1][:, 0]).sum() + (dropped[-1][:, 1] - dropped[-1][:, 0]).sum())
+                listener("decide", done / self.records, 1.0)
+                if not len(clusters):
+                    break
+                loss = settled + losses.sum(axis=0)
+                turn = max(np.flatnonzero(going.any(axis=0)).tolist(), key=loss.__getitem__)
+                mine = going[:, turn]
+                pairs = zip(workers, shares(clusters[mine], len(workers)), strict=False)
+                levels = list(pool.map(lambda pair, turn=turn: pair[0].specialize(pair[1], turn), pairs))
+                for level, _ in levels:
+                    level.closed[:, tail + turn // MARKS] |= 1 << turn % MARKS
+                dropped.append(np.concatenate([level.dropped for level, _ in levels]))
+                kept = [lines for level, _ in levels for lines in (level.open, level.closed)]
+                clusters = np.concatenate([clusters[~mine], *kept])
+                losses = np.concatenate([losses[~mine], *(lost for _, lost in levels)])
         return self.partition(np.concatenate(closed), np.concatenate(dropped))
+
+    def _is_open(self, lines: Ints) -> NDArray[np.bool_]:
+        """Return for which attributes clusters are open."""
+        tail, attributes = kernel.FIXED + kernel.EACH * len(self.sets), len(self.columns) + len(self.sets)
+        marks = [lines[:, tail + index // MARKS] >> (index % MARKS) & 1 for index in range(attributes)]
+        return np.stack(marks, axis=1) == 0 if attributes else np.zeros((len(lines), 0), dtype=np.bool_)
 
 
 def _forest(column: ItemSets) -> kernel.Forest:
@@ -188,6 +199,11 @@ class SetWorker(Worker):
     def split(self, clusters: Ints, only: int = -1) -> Level:
         """Part each cluster once, where that can be done; ``only`` names the one attribute to be specialized."""
         return self._carry_out(clusters, *self.decide(clusters, only))
+
+    def specialize(self, clusters: Ints, attribute: int) -> tuple[Level, Reals]:
+        """Part each cluster by one attribute, where that can be done; return what open, then closed ones lose."""
+        level = self.split(clusters, attribute)
+        return level, np.concatenate([self.losses(level.open), self.losses(level.closed)])
 
     def decide(self, clusters: Ints, only: int = -1) -> tuple[Ints, splits.Splits, list[Offer | None]]:
         """Return the chosen split of each cluster, -1 for none, and all possible splits."""
