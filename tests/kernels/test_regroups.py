@@ -58,14 +58,15 @@ def test_each_step_gains_what_it_says_and_keeps_the_requirements(seed, k, divers
             start[start == number] = number - 1
     members, shapes = work.shaped(start, int(start.max()) + 1)
     codes, values, space = work.codes, work.values, field.space
-    low, many = np.int64(k), np.int64(diverse)
+    needs, promise = work.rules.needs, work.rules.promise
+    assert needs == (k, diverse) and work.rules.plain
     done = [0, 0, 0]
     for _ in range(4):
         for step, run in enumerate(
             (
-                lambda: moves.move_records(codes, values, space, work.around, low, many, members, shapes),
-                lambda: regroups.dissolve(codes, values, space, work.around, members, shapes),
-                lambda: regroups.part_anew(codes, values, space, work.around, low, many, members, shapes),
+                lambda: moves.move_records(codes, values, space, work.around, needs, promise, members, shapes),
+                lambda: regroups.dissolve(codes, values, space, work.around, promise, members, shapes),
+                lambda: regroups.part_anew(codes, values, space, work.around, needs, promise, members, shapes),
             )
         ):
             before = total_by_hand(table, members.of_row)

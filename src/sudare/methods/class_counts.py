@@ -19,10 +19,12 @@ def tallied(
     count: int,
     *,
     against_all: bool = False,
+    whole: Table | None = None,
 ) -> Groups:
     """Return classes as groups; records of class -1 are in none.
 
-    Distributions are those of all records that are in a class, or ``against_all`` those of the whole table.
+    Distributions are those of all records that are in a class, or ``against_all`` those of the whole table; or those of
+    a table ``whole``, of which this one has some records.
     """
     inside = classes >= 0
     owner = classes[inside].astype(np.int64)
@@ -31,7 +33,10 @@ def tallied(
         column = table.sensitive[name]
         pairs, counts = np.unique(owner * column.size + column.codes[inside], return_counts=True)
         start = np.searchsorted(pairs, np.arange(count + 1) * column.size)
-        total = np.bincount(column.codes if against_all else column.codes[inside], minlength=column.size)
+        everyone = column.codes if whole is None else whole.sensitive[name].codes
+        total = np.bincount(
+            everyone if against_all or whole is not None else column.codes[inside], minlength=column.size
+        )
         histograms[name] = Histograms(start, pairs % column.size, counts, total.astype(np.int64), column)
     if requirements.counts_subjects and table.subject is not None:
         pairs = np.unique(owner * table.subject.size + table.subject.codes[inside])

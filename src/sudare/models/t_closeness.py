@@ -124,7 +124,7 @@ def _hierarchical(histograms: Histograms) -> NDArray[np.float64]:
     A node without a record of the group has negative extras only, and costs nothing. Where a group does hold a
     node, the children it does not hold have extras of -q each, together the node's q less that of the others.
     """
-    path, height = _tree(histograms)
+    path, height = ground_tree(histograms)
     start, codes, counts = histograms.start, histograms.codes, histograms.counts
     whole = float(histograms.total.sum())
     owner = histograms.owner
@@ -150,7 +150,7 @@ def _hierarchical(histograms: Histograms) -> NDArray[np.float64]:
     return distance
 
 
-def _tree(histograms: Histograms) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def ground_tree(histograms: Histograms) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the path of every code and the height of every node, a missing value included."""
     taxonomy = histograms.column.taxonomy
     if taxonomy is None:

@@ -98,6 +98,7 @@ class Search(Facts):
     greedy_table_info: Annotated[float | None, "with `search: beam`, the result of `search: greedy`"]
     steps: Annotated[int | None, "how many specializations were made"]
     cut: Annotated[Mapping[str, int], "how many different cells each quasi-identifier shows"]
+    classes_by: Annotated[str | None, "whether classes are grown `clusters`, or those of `top-down`, which lost less"]
     residue: Annotated[int | None, "how many records left their groups"]
     phase: Annotated[int | None, "the phase in which the residue became eligible"]
     rounds: Annotated[int | None, "how many rounds the third phase took"]

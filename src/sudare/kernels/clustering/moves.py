@@ -16,6 +16,7 @@ from sudare.kernels.clustering.cover_losses import (
     part_loss,
     second_values,
 )
+from sudare.kernels.clustering.promise_gaps import gap_with
 from sudare.kernels.topdown.value_orders import kernel
 
 LOOKED_AT = 8
@@ -148,8 +149,20 @@ def nearby(row, around, members, seen, found, count):
 
 
 @kernel
-def best_target(row, cluster, codes, space, around, members, shapes, limit, seen, found):
-    """Return the cluster near a record, not its own, that loses least more by it, and how much; -1 above a limit."""
+def may_leave(cluster, value, needs, promise, shapes):
+    """Return whether a cluster that has records enough keeps what it promises without a record of a kind."""
+    counts = shapes.counts[cluster]
+    if counts[value] == 1 and shapes.distinct[cluster] <= needs.diverse:
+        return False
+    return len(promise.kind) == 0 or gap_with(counts, shapes.size[cluster], value, -1, promise) == 0.0
+
+
+@kernel
+def best_target(row, cluster, codes, values, space, around, promise, members, shapes, limit, seen, found):
+    """Return the cluster near a record, not its own, that loses least more by it, and how much; -1 above a limit.
+
+    It has to keep its promises with the record.
+    """
     seen[len(seen) - 1] += 1
     seen[cluster] = seen[len(seen) - 1]
     count = nearby(row, around, members, seen, found, 0)
@@ -163,12 +176,14 @@ def best_target(row, cluster, codes, space, around, members, shapes, limit, seen
         grown = loss_with(codes, row, space, shapes.low[to], shapes.high[to], shapes.bits[to], most)
         more = (held + 1) * grown - held * shapes.loss[to]
         if more < best:
+            if len(promise.kind) and gap_with(shapes.counts[to], held, values[row], 1, promise) > 0.0:
+                continue
             target, best = to, more
     return target, best
 
 
 @kernel
-def move_records(codes, values, space, around, k, diverse, members, shapes):
+def move_records(codes, values, space, around, needs, promise, members, shapes):
     """Move each record that may leave its cluster to the one nearby that loses least by it, if both together lose less.
 
     Returns how many were moved and what that gained, over all records.
@@ -179,23 +194,25 @@ def move_records(codes, values, space, around, k, diverse, members, shapes):
     listed = np.empty(len(values), np.int64)
     moved, gained = 0, 0.0
     for cluster in range(clusters):
-        if shapes.size[cluster] <= k or shapes.loss[cluster] == 0.0:
+        if shapes.size[cluster] <= needs.k or shapes.loss[cluster] == 0.0:
             continue
         low, high, bits = shapes.low[cluster], shapes.high[cluster], shapes.bits[cluster]
         count = listed_in(cluster, members, listed)
         second_values(codes, listed, count, space, low, high, bits, spare)
         shapes.loss[cluster] = cover_loss(space, low, high, bits)
         index = 0
-        while index < count and shapes.size[cluster] > k:
+        while index < count and shapes.size[cluster] > needs.k:
             row = listed[index]
             index += 1
             value = values[row]
-            if shapes.counts[cluster, value] == 1 and shapes.distinct[cluster] <= diverse:
+            if not may_leave(cluster, value, needs, promise, shapes):
                 continue
             size = shapes.size[cluster]
             after = loss_without(codes, row, space, low, high, bits, spare)
             gain = size * shapes.loss[cluster] - (size - 1) * after
-            target, best = best_target(row, cluster, codes, space, around, members, shapes, gain - WORTH, seen, found)
+            target, best = best_target(
+                row, cluster, codes, values, space, around, promise, members, shapes, gain - WORTH, seen, found
+            )
             if target < 0:
                 continue
             unchain(cluster, row, members)

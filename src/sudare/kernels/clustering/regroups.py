@@ -9,6 +9,7 @@ import numpy as np
 
 from sudare.kernels.clustering.cover_losses import begin_cover, cover_loss, grow_cover, loss_with
 from sudare.kernels.clustering.moves import WORTH, best_target, chain, joined_loss, listed_in, nearby, put, unchain
+from sudare.kernels.clustering.promise_gaps import gap
 from sudare.kernels.topdown.value_orders import kernel, sort_stable
 
 LARGEST = 256
@@ -18,7 +19,7 @@ PARTNERS = 4
 
 
 @kernel
-def dissolve(codes, values, space, around, members, shapes):
+def dissolve(codes, values, space, around, promise, members, shapes):
     """Give the records of a cluster that has changed to its neighbours, one by one, where that loses less in all.
 
     Returns how many clusters are gone, and what that gained.
@@ -39,7 +40,9 @@ def dissolve(codes, values, space, around, members, shapes):
         budget, done = size * shapes.loss[cluster] - WORTH, 0
         while done < count:
             row = listed[done]
-            target, more = best_target(row, cluster, codes, space, around, members, shapes, budget, seen, found)
+            target, more = best_target(
+                row, cluster, codes, values, space, around, promise, members, shapes, budget, seen, found
+            )
             if target < 0:
                 break
             low[done], high[done], bits[done] = shapes.low[target], shapes.high[target], shapes.bits[target]
@@ -79,12 +82,14 @@ def _farthest(codes, start, pool, count, space, low, high, bits):
 
 
 @kernel
-def _best_cut(codes, values, pool, order, count, space, k, diverse, tally, keep, low, high, bits, limit):
-    """Return where a list of records is best cut in two that keep k and the number of values, and what both lose.
+def _best_cut(codes, values, pool, order, count, space, needs, promise, tally, keep, low, high, bits, limit):
+    """Return where a list of records is best cut in two that have what they need and keep promises, and their loss.
 
     None (-1) if that is not below the limit.
     """
+    k, diverse, rest = needs.k, needs.diverse, tally[1]
     tally[:] = 0
+    tally = tally[0]
     different = 0
     for place in range(count):  # from the end: what the records from this one on lose
         index = count - 1 - place
@@ -98,6 +103,7 @@ def _best_cut(codes, values, pool, order, count, space, k, diverse, tally, keep,
         keep[index] = np.inf
         if place + 1 >= k and different >= diverse:
             keep[index] = (place + 1) * cover_loss(space, low, high, bits)
+    rest[:] = tally
     tally[:] = 0
     different, chosen, best = 0, -1, limit
     for index in range(count - k):
@@ -108,9 +114,14 @@ def _best_cut(codes, values, pool, order, count, space, k, diverse, tally, keep,
             grow_cover(codes, row, space, low, high, bits)
         different += tally[values[row]] == 0
         tally[values[row]] += 1
+        rest[values[row]] -= 1
         if index + 1 >= k and different >= diverse and keep[index + 1] < best:
             total = (index + 1) * cover_loss(space, low, high, bits) + keep[index + 1]
             if total < best:
+                if len(promise.kind) and (
+                    gap(tally, index + 1, promise) > 0.0 or gap(rest, count - index - 1, promise) > 0.0
+                ):
+                    continue
                 chosen, best = index + 1, total
     return chosen, best
 
@@ -127,7 +138,7 @@ def _settle(cluster, pool, order, first, last, codes, values, space, members, sh
 
 
 @kernel
-def part_anew(codes, values, space, around, k, diverse, members, shapes):
+def part_anew(codes, values, space, around, needs, promise, members, shapes):
     """Join each cluster that has changed with neighbours, one at a time, and part the two anew where that loses less.
 
     The records of both are ordered from one end to the other: by how much nearer they are to one of two that are far
@@ -146,7 +157,7 @@ def part_anew(codes, values, space, around, k, diverse, members, shapes):
     pool, order, spare = np.empty(LARGEST, np.int64), np.empty(LARGEST, np.int64), np.empty(LARGEST, np.int64)
     keys, keep = np.empty(LARGEST), np.empty(LARGEST)
     partner, together = np.empty(PARTNERS + 1, np.int64), np.empty(PARTNERS + 1)
-    tally = np.zeros(shapes.counts.shape[1], np.int64)
+    tally, k = np.zeros((2, shapes.counts.shape[1]), np.int64), needs.k
     low, high = np.zeros(attributes, np.int64), np.zeros(attributes, np.int64)
     bits, near_one = np.zeros(attributes, np.uint64), np.empty(LARGEST)
     done, gained = 0, 0.0
@@ -207,7 +218,7 @@ def part_anew(codes, values, space, around, k, diverse, members, shapes):
                 order[index] = index
             sort_stable(keys, order, spare, count)
             cut, best = _best_cut(
-                codes, values, pool, order, count, space, k, diverse, tally, keep, low, high, bits, before - WORTH
+                codes, values, pool, order, count, space, needs, promise, tally, keep, low, high, bits, before - WORTH
             )
             if cut < 0:
                 continue

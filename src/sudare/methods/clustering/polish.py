@@ -30,9 +30,10 @@ from sudare.core.progress import Listener, silent
 from sudare.kernels.clustering import moves as kernel
 from sudare.kernels.clustering import regroups
 from sudare.methods.class_counts import tallied
-from sudare.methods.clustering.neighbourhoods import Field, Ints, in_order, main_diversity
-from sudare.models import KAnonymity, LDiversity, Requirements
-from sudare.table import Partition, Table
+from sudare.methods.clustering.neighbourhoods import Field, Ints, in_order
+from sudare.methods.clustering.promise_arrays import CHECKED_KINDS, rules_of
+from sudare.models import Requirements
+from sudare.table import SUPPRESSED, Partition, Table
 
 PASSES = 12
 """At most; on Adult there are three to six."""
@@ -65,7 +66,9 @@ def polish(
         rows, some = np.arange(table.rows), table
     near = field.around() if near is None else near
     given = partition.classes[rows].astype(np.int64)
-    found = Polisher(some, requirements, field, near).run(given, last, progress or silent)
+    # masked records show nothing, and are still a part of what distributions are measured against
+    whole = table.taken(np.flatnonzero(partition.classes != SUPPRESSED)) if partition.masked else some
+    found = Polisher(some, requirements, field, near, whole).run(given, last, progress or silent)
     if found is None:
         return partition
     kept, numbers = np.unique(found, return_inverse=True)
@@ -77,26 +80,19 @@ def polish(
 
 
 class Polisher:
-    """One table being polished: what the kernel needs of it."""
+    """One table being polished: what the kernel needs of it. It is the ``whole`` release, or some records of that."""
 
-    def __init__(self, table: Table, requirements: Requirements, field: Field, near: Ints) -> None:
+    def __init__(
+        self, table: Table, requirements: Requirements, field: Field, near: Ints, whole: Table | None = None
+    ) -> None:
         self.table, self.requirements, self.field = table, requirements, field
-        self.sensitive, self.diverse = main_diversity(table, requirements)
-        codes = None if self.sensitive is None else self.sensitive.codes
-        self.values = np.zeros(table.rows, np.int64) if codes is None else codes.astype(np.int64)
+        self.whole = table if whole is None else whole
+        self.rules = rules_of(table, requirements, CHECKED_KINDS, self.whole)
+        self.values = self.rules.values
         rows = np.argsort(field.of_row, kind="stable")
         begin = np.searchsorted(field.of_row[rows], np.arange(len(field) + 1))
         self.around = kernel.Around(field.of_row, near, begin, rows)
         self.codes = field.codes[field.of_row]
-        # whether the kernel's own test is all there is to test
-        self.simple = all(
-            (isinstance(model, KAnonymity) and model.count == "rows")
-            or (isinstance(model, LDiversity) and model.variant == "distinct" and self._main(model))
-            for model in requirements.of_groups
-        )
-
-    def _main(self, model: LDiversity) -> bool:
-        return self.sensitive is not None and model.column == self.sensitive.name
 
     def run(self, classes: Ints, count: int, listener: Listener) -> Ints | None:
         """Return better classes, or None if there are none."""
@@ -106,7 +102,7 @@ class Polisher:
             listener("polish", turn, PASSES)
             self.improve(members, shapes)
             tried = members.of_row
-            if not self.simple:
+            if not self.rules.exact:
                 tried, count = joined(self, tried, count)
                 members, shapes = self.shaped(tried, count)
             loss = _total(shapes)
@@ -121,14 +117,14 @@ class Polisher:
     def improve(self, members: kernel.Members, shapes: kernel.Shapes) -> None:
         """Move records until that gains little, then change whole classes."""
         codes, values, space, around = self.codes, self.values, self.field.space, self.around
-        k, diverse = np.int64(self.requirements.least_rows), np.int64(self.diverse)
+        needs, promise = self.rules.needs, self.rules.promise
         for _ in range(PASSES):
             before = _total(shapes)
-            _, gained = kernel.move_records(codes, values, space, around, k, diverse, members, shapes)
+            _, gained = kernel.move_records(codes, values, space, around, needs, promise, members, shapes)
             if gained <= LITTLE * before:
                 break
-        regroups.dissolve(codes, values, space, around, members, shapes)
-        regroups.part_anew(codes, values, space, around, k, diverse, members, shapes)
+        regroups.dissolve(codes, values, space, around, promise, members, shapes)
+        regroups.part_anew(codes, values, space, around, needs, promise, members, shapes)
 
     def shaped(self, classes: Ints, count: int) -> tuple[kernel.Members, kernel.Shapes]:
         """Return the chains and covers of classes."""
@@ -163,7 +159,7 @@ def joined(work: Polisher, classes: Ints, count: int) -> tuple[Ints, int]:
     while True:
         kept, classes = np.unique(classes, return_inverse=True)
         count = len(kept)
-        holds = work.requirements.holds(tallied(work.table, work.requirements, classes, count))
+        holds = work.requirements.holds(tallied(work.table, work.requirements, classes, count, whole=work.whole))
         if holds.all() or count == 1:
             return classes, count
         members, shapes = work.shaped(classes, count)
