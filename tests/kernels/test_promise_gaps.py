@@ -116,7 +116,7 @@ def test_helpful_records_leave_a_smaller_gap(model):
 
 
 def test_the_records_that_a_cluster_needs_are_foreseen():
-    """Of two values, one in ten: with t = 0.1 three of the one and nothing else is at 0.1, but one of the other needs 5."""
+    """Of two values, one in ten: with t = 0.1 records of the one need nobody, but one of the other needs four of it."""
     table = table_of(np.repeat([0, 1], [90, 10]), np.zeros(100, int))
     rules = rules_of(table, Requirements((TCloseness(0.1, "s"),)))
     found = np.zeros(rules.kinds, np.int64)

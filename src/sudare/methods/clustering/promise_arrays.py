@@ -42,8 +42,8 @@ CHECKED_KINDS = 512
 class Rules:
     """What a cluster needs, for the kernels: the kind of each record, how many kinds there are, and their promises.
 
-    ``complete`` says that a cluster that the kernels accept keeps all requirements, but for rounding. Otherwise some are
-    to be tested.
+    ``complete`` says that a cluster that the kernels accept keeps all requirements, but for rounding. Otherwise some
+    are to be tested.
     """
 
     values: Ints
