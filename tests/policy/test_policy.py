@@ -428,3 +428,58 @@ class TestFile:
             load_policy(tmp_path / "none.yaml")
         with pytest.raises(PolicyError, match="cannot be read: Is a directory"):
             load_policy(tmp_path)
+
+
+SETS = {"diseases": {"role": "sensitive", "kind": "items", "separator": "|"}, "age": {"role": "quasi"}}
+BY_ITEM = {"model": "l-diversity", "l": 3, "column": "diseases", "variant": "frequency"}
+
+
+@pytest.mark.parametrize(
+    ("require", "columns", "method", "where", "told"),
+    [
+        ({**BY_ITEM, "variant": "distinct"}, {}, "top-down", "require.0.variant", "distinct is for single values"),
+        ({**BY_ITEM, "variant": "entropy"}, {}, "top-down", "require.0.variant", "entropy is for single values"),
+        ({"model": "t-closeness", "t": 0.2, "column": "diseases"}, {}, "top-down", "require.0.column", "single values"),
+        (
+            {"model": "alpha-k-anonymity", "alpha": 0.5, "k": 2, "column": "diseases"},
+            {},
+            "top-down",
+            "require.0.column",
+            "single values",
+        ),
+        (BY_ITEM, {"diseases": {"role": "sensitive"}}, "top-down", "require.0.variant", "not of kind: items"),
+        (BY_ITEM | {"l": 2.5}, {}, "top-down", "require.0", "whole number"),
+        (BY_ITEM, {}, "three-phase", "method.name", "works with single sensitive values"),
+        (BY_ITEM, {}, "dummies", "method.name", "works with single sensitive values"),
+        (BY_ITEM, {}, "anatomy", "method.name", "works with single sensitive values"),
+    ],
+)
+def test_promises_about_sets_and_single_values_do_not_mix(require, columns, method, where, told):
+    given = {"columns": SETS | columns, "require": [require], "method": {"name": method}}
+    with pytest.raises(PolicyError) as error:
+        Policy.parse(given, methods=METHODS)
+    assert any(problem.where == where and told in problem.what for problem in error.value.problems)
+    assert all(problem.hint or problem.where == "require.0" for problem in error.value.problems)
+
+
+def test_sensitive_sets_are_not_decided_on_blindly_nor_predicted_nor_counted_by_people():
+    blind = {"columns": SETS, "require": [BY_ITEM], "method": {"name": "top-down", "sensitive": "blind"}}
+    predicted = {"columns": SETS, "require": [BY_ITEM], "method": {"name": "tds", "target": "diseases"}}
+    people = {
+        "columns": SETS | {"who": {"role": "subject"}},
+        "require": [BY_ITEM, {"model": "k-anonymity", "k": 2, "count": "subjects"}],
+    }
+    for given, where in ((blind, "method.sensitive"), (predicted, "method.target"), (people, "require.0.variant")):
+        with pytest.raises(PolicyError) as error:
+            Policy.parse(given, methods=METHODS)
+        assert [problem.where for problem in error.value.problems] == [where]
+
+
+def test_a_sensitive_set_that_no_promise_is_about_needs_no_kind():
+    given = {"columns": SETS, "require": [{"model": "k-anonymity", "k": 2}]}
+    with pytest.raises(PolicyError) as error:
+        Policy.parse(given, methods=METHODS)
+    assert {problem.where for problem in error.value.problems} == {
+        "columns.diseases.kind",
+        "columns.diseases.separator",
+    }

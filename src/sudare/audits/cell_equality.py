@@ -92,6 +92,14 @@ def person(column: str, kind: Any, spec: ColumnSpec) -> Cell:
     return Cell(f"CAST({cell.of(cell.raw)} AS VARCHAR)")
 
 
+def listed_items(raw: str, kind: Any, spec: ColumnSpec) -> str:
+    """Return the SQL of the items of a raw cell as a list of texts, as they are written; null for a missing set."""
+    if is_list(_without_dictionary(kind)):
+        return f"CAST({raw} AS VARCHAR[])"
+    mark = (spec.separator or DEFAULT_SEPARATOR).replace("'", "''")
+    return f"string_split(CAST({raw} AS VARCHAR), '{mark}')"
+
+
 def sql_type(kind: Any) -> str:
     """Return the SQL type in which a policy's word for a value of this column has to be read."""
     kind = _without_dictionary(kind)

@@ -9,6 +9,7 @@ the file is made.
     set_j     one row per way in which a set of column j is written: raw (as it stands), items, n (records)
     word_j    one row per way in which a value of sensitive column j is written: raw, value_id; spellings of one value
               have the same (see :mod:`sudare.audits.value_spellings`)
+    item_j    for a sensitive column j of item sets: one row per value_id and item, label; spellings of one item are one
 
 The other tables are those of :mod:`sudare.audits.equivalence_classes`.
 """
@@ -21,10 +22,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.audits.cell_equality import Cell, comparable, is_list, person, sql_type, value
+from sudare.audits.cell_equality import Cell, comparable, is_list, listed_items, person, sql_type, value
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.release_columns import Release
-from sudare.audits.value_spellings import merge_labels
+from sudare.audits.value_spellings import merge_items, merge_labels
 from sudare.core.errors import DataError, Problem
 from sudare.core.sizes import LARGEST_INT32
 from sudare.policy import ColumnSpec, Policy
@@ -137,9 +138,13 @@ class _Build:
         taken = [f"CAST(class_id AS {number}) AS class_id"]
         joins = " JOIN class ON " + " AND ".join(_same(f"given.{alias}", f"class.{alias}") for alias in self.cells)
         for name, alias in self.sensitive.items():
-            cell = self._cell(name, value)
-            labels = None if self.whole is None else self.whole.labels.get(name)
-            self._values(alias, cell, self.policy.columns[name], rows, number, labels)
+            if self.policy.columns[name].kind == "items":
+                cell = self._cell(name, comparable)
+                self._items(alias, cell, self.kind(name), self.policy.columns[name], rows, number)
+            else:
+                cell = self._cell(name, value)
+                labels = None if self.whole is None else self.whole.labels.get(name)
+                self._values(alias, cell, self.policy.columns[name], rows, number, labels)
             given.append(f"{cell.raw} AS {alias}")
             taken.append(f"word_{alias}.value_id AS {alias}")
             joins += f" JOIN word_{alias} ON {_same(f'given.{alias}', f'word_{alias}.raw')}"
@@ -153,6 +158,28 @@ class _Build:
         [(found,)] = self.run("SELECT count(*) FROM member").fetchall()
         if found != rows:
             raise DataError(Problem(self.release.where, "returned different records when it was read again."))
+
+    def _items(self, alias: str, cell: Cell, kind: Any, spec: ColumnSpec, rows: int, number: str) -> None:
+        """Make ``word_j``, ``whole_j`` and ``item_j`` of item sets: each way in which a set is written is a value."""
+        self.run(f"""
+            CREATE TEMP TABLE word_{alias} AS
+            SELECT raw, CAST(row_number() OVER () AS {number}) AS value_id, n
+            FROM (SELECT {cell.raw} AS raw, count(*) AS n FROM {self.source} GROUP BY ALL)
+        """)
+        self.run(
+            f"""
+            CREATE TEMP TABLE whole_{alias} AS
+            SELECT value_id, CAST(value_id AS VARCHAR) AS label, n, n / $rows AS overall FROM word_{alias}
+            """,
+            {"rows": rows},
+        )
+        self.run(f"""
+            CREATE TEMP TABLE item AS
+            SELECT value_id, unnest({listed_items("raw", kind, spec)}) AS label FROM word_{alias}
+        """)
+        merge_items(self.connection, "item", spec)
+        self.run(f"CREATE TEMP TABLE item_{alias} AS SELECT DISTINCT value_id, label FROM item WHERE label IS NOT NULL")
+        self.run("DROP TABLE item")
 
     def _values(self, alias: str, cell: Cell, spec: ColumnSpec, rows: int, number: str, labels: Any) -> None:
         """Make ``whole_j`` and ``word_j``; ``labels`` are those of the whole release, where this is a part of it."""

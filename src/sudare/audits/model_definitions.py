@@ -11,7 +11,7 @@ from typing import Any
 
 from sudare.audits.audit_report import Guarantee
 from sudare.audits.equivalence_classes import Classes
-from sudare.audits.value_spellings import check_once, merges, same_words
+from sudare.audits.value_spellings import check_once, merges, same_items, same_words
 from sudare.policy import (
     TOLERANCE,
     AlphaKAnonymitySpec,
@@ -54,8 +54,11 @@ def l_diversity(classes: Classes, spec: LDiversitySpec) -> Guarantee:
     distinct: at least l different values. entropy: the entropy of the values is at least ln(l); achieved is
     exp of the smallest. recursive (c, l): with counts r1 >= r2 >= ... >= rm, r1 < c * (r_l + ... + r_m), and
     never with fewer than l values; achieved is the largest l that all classes keep with this c.
+    frequency, for item sets: see :func:`item_frequency`.
     Reference: Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity", 2007.
     """
+    if spec.variant == "frequency":
+        return item_frequency(classes, spec)
     spread, _ = classes.spread(spec.column)
     limits: dict[str, Any] = {"l": spec.l}
     if spec.variant == "distinct":
@@ -79,6 +82,32 @@ def l_diversity(classes: Classes, spec: LDiversitySpec) -> Guarantee:
     )
     required = spec.l if spec.variant == "entropy" else int(spec.l)
     return Guarantee(spec.model, spec.parameters(), required, found.lowest, found.holds, found.offending)
+
+
+def item_frequency(classes: Classes, spec: LDiversitySpec) -> Guarantee:
+    """Every class has l records, and of those that hold any one item there are at most 1/l.
+
+    Items that are harmless are not counted. Missing and empty sets hold no item; their records count. achieved is the
+    largest l that all classes keep. Reference: Ghinita, Tao, Kalnis, "On the Anonymization of Sparse High-Dimensional
+    Data", 2008.
+    """
+    spread, _ = classes.spread(spec.column)
+    items = f"item_{classes.sensitive[spec.column]}"
+    harmless = same_items(spec.harmless or [], classes.policy.columns[spec.column])
+    held = f"""
+        SELECT class_id, label, sum(n) AS held FROM {spread} JOIN {items} USING (value_id)
+        WHERE NOT list_contains($harmless, label) GROUP BY class_id, label
+    """
+    most = f"SELECT class_id, max(held) AS most FROM ({held}) GROUP BY class_id"
+    found = classes.judge(
+        f"""
+        SELECT *, figure >= $l AS holds
+        FROM (SELECT class_id, CAST(size AS BIGINT) // CAST(coalesce(most, 1) AS BIGINT) AS figure
+              FROM class LEFT JOIN ({most}) USING (class_id))
+        """,
+        {"l": int(spec.l), "harmless": [item for item in harmless if item is not None]},
+    )
+    return Guarantee(spec.model, spec.parameters(), int(spec.l), int(found.lowest), found.holds, found.offending)
 
 
 def alpha_k_anonymity(classes: Classes, spec: AlphaKAnonymitySpec) -> Guarantee:

@@ -10,7 +10,7 @@ It is done in Python, on the different texts alone: a release has few of them, a
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, InvalidOperation
 from functools import lru_cache
@@ -110,10 +110,28 @@ def check_once(words: Sequence[str], same: Sequence[str], where: str) -> None:
         raise DataError(Problem(where, f"names {again} values twice, in two spellings.", TWICE))
 
 
+def same_items(items: Sequence[str], spec: ColumnSpec) -> list[str | None]:
+    """Return the texts that items of sets are compared by; None for one that is blank, which is no item."""
+    return [(same_text(item, numbers=True) if merges(spec) else item.strip()) or None for item in items]
+
+
+def merge_items(connection: Any, table: str, spec: ColumnSpec) -> None:
+    """Replace the column ``label`` of a table, which has items, by what all spellings of an item have in common."""
+    labels = _labels(connection, table)
+    _replace_labels(connection, table, dict(zip(labels, same_items(labels, spec), strict=True)))
+
+
 def merge_labels(connection: Any, table: str, spec: ColumnSpec) -> None:
     """Replace the column ``label`` of a table by what all spellings of a value have in common."""
+    _replace_labels(connection, table, same_texts(_labels(connection, table), spec))
+
+
+def _labels(connection: Any, table: str) -> list[str]:
     rows = connection.sql(f"SELECT DISTINCT label FROM {table} WHERE label IS NOT NULL").fetchall()
-    found = same_texts((label for (label,) in rows), spec)
+    return [label for (label,) in rows]
+
+
+def _replace_labels(connection: Any, table: str, found: Mapping[Any, str | None]) -> None:
     if all(label == same for label, same in found.items()):
         return
     connection.register(

@@ -95,12 +95,13 @@ def configuration_of(
     *,
     models: Collection[object],
     roles: Mapping[str, Any],
+    sets: Sequence[str] = (),
     changed: Mapping[str, Any] | None = None,
 ) -> Configuration:
     """Return the configuration of a method with the policy's options, if it is its method, and those ``changed``.
 
     ``own`` is the policy's method with its options; all others have their defaults. ``models`` are the requirements of
-    the policy, ``roles`` the roles of its columns.
+    the policy, ``roles`` the roles of its columns, and ``sets`` those that are sensitive item sets.
     """
     entry = METHODS[method]
     options = dict(own[1]) if method == own[0] else {}
@@ -108,4 +109,5 @@ def configuration_of(
         options |= {key: target for key, allowed in entry.options.items() if isinstance(allowed, ColumnName)}
     options |= changed or {}
     problems = [*entry.problems(changed or {}), *entry.lacking(options, models, roles)]
+    problems += entry.problems_of_sets(options, sets)
     return Configuration(method, method, options, tuple(problems))

@@ -32,13 +32,15 @@ thousands would not fit into memory.
 
 
 def others(table: Table) -> list[Column]:
-    """Return the unchanged columns, except for the class: every release has them. Lists and bytes are not features."""
+    """Return the unchanged columns, except for the class: every release has them. Sets and bytes are no features."""
     if table.carried is None:
         return []
     target = None if table.target is None else table.target.name
     found = []
     for name, cells in zip(table.carried.column_names, table.carried.columns, strict=True):
         kind = cells.type
+        if name in table.sensitive and table.sensitive[name].sets is not None:
+            continue
         if name == target or pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
             continue
         found.append(table.sensitive[name] if name in table.sensitive else encode_column(name, cells))

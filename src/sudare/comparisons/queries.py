@@ -73,9 +73,10 @@ class Query:
 def draw_queries(table: Table, wanted: int, seed: int) -> list[Query]:
     """Draw queries about a table; fewer than wanted if its values leave no more, none without single-valued columns.
 
-    Queries may use the columns of ``table.sensitive``.
+    Queries may use the columns of ``table.sensitive`` that hold single values.
     """
-    columns, sensitive = list(table.single.values()), list(table.sensitive.values())
+    columns = list(table.single.values())
+    sensitive = [column for column in table.sensitive.values() if column.sets is None]
     if not columns or not table.rows:
         return []
     generator = np.random.default_rng([seed, 0x9E3779B9])

@@ -63,19 +63,19 @@ def configurations_for(
     """
     methods, values = _chosen(policy, asked, sweep)
     roles = {name: spec.role for name, spec in policy.columns.items()}
-    own = (policy.method.name, policy.method.options)
+    own, sets = (policy.method.name, policy.method.options), policy.sensitive_sets
     models = [spec.model for spec in policy.require]
     configs: list[Configuration] = []
     refused: dict[tuple[str, int], list[Problem]] = {}
     taken: set[tuple[str, int]] = set()
     for method in methods:
-        if asked is None and configuration_of(method, own, target, models=models, roles=roles).problems:
+        if asked is None and configuration_of(method, own, target, models=models, roles=roles, sets=sets).problems:
             continue
         keys = [key for key in values if key in policy.parameters or key in METHODS[method].options]
         for places in product(*(range(len(values[key])) for key in keys)):
             swept = {key: values[key][place] for key, place in zip(keys, places, strict=True)}
             changed = {key: value for key, value in swept.items() if key not in policy.parameters}
-            config = configuration_of(method, own, target, models=models, roles=roles, changed=changed)
+            config = configuration_of(method, own, target, models=models, roles=roles, sets=sets, changed=changed)
             problems, wrong = list(config.problems), [*METHODS[method].problems(changed)]
             requirements = None
             try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sudare.kernels.topdown.value_orders import kernel
 
 
@@ -91,3 +93,56 @@ def settle(items, offsets, lookup, first, last, most):
         if write - start > most:
             too_many += 1
     return write, too_many
+
+
+@kernel
+def hash_sets(offsets, items, salt, found):
+    """Put a number of 64 bits for the items of each record into ``found``; equal sets get the same."""
+    for record in range(len(offsets) - 1):
+        key = np.uint64(salt) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(offsets[record + 1] - offsets[record] + 1)
+        for index in range(offsets[record], offsets[record + 1]):
+            key += np.uint64(items[index]) + np.uint64(1)
+            key *= np.uint64(0xBF58476D1CE4E5B9)  # the multipliers of splitmix64
+            key ^= key >> np.uint64(29)
+            key *= np.uint64(0x94D049BB133111EB)
+            key ^= key >> np.uint64(32)
+        found[record] = key
+
+
+@kernel
+def are_sets_of(offsets, items, of_record, first):
+    """Return whether every record holds the same items as the first record of its number."""
+    for record in range(len(offsets) - 1):
+        here, there = offsets[record], offsets[first[of_record[record]]]
+        size = offsets[record + 1] - here
+        if offsets[first[of_record[record]] + 1] - there != size:
+            return False
+        for index in range(size):
+            if items[here + index] != items[there + index]:
+                return False
+    return True
+
+
+@kernel
+def most_held(start, codes, counts, offsets, items, left_out):
+    """Return, for each group, how many of its records hold the item that most of them hold.
+
+    Group ``g`` has ``counts[i]`` records with the set ``codes[i]``, for each i from ``start[g]`` to ``start[g + 1]``.
+    Items that are ``left_out`` are not counted.
+    """
+    most = np.zeros(len(start) - 1, np.int64)
+    held = np.zeros(len(left_out), np.int64)
+    for group in range(len(start) - 1):
+        top = np.int64(0)
+        for entry in range(start[group], start[group + 1]):
+            for index in range(offsets[codes[entry]], offsets[codes[entry] + 1]):
+                item = items[index]
+                if not left_out[item]:
+                    held[item] += counts[entry]
+                    if held[item] > top:
+                        top = held[item]
+        most[group] = top
+        for entry in range(start[group], start[group + 1]):
+            for index in range(offsets[codes[entry]], offsets[codes[entry] + 1]):
+                held[items[index]] = 0
+    return most

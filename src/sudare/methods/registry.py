@@ -62,6 +62,8 @@ class Method:
     quasi-identifiers their kind, hierarchy, order and weight; the limit of suppression; and how sets of sensitive
     values are separated.
 
+    ``sensitive_sets`` says that it can keep promises about sensitive item sets.
+
     ``distributed_function`` decides the same where rows are on many machines, with its module. ``one_machine`` says why
     the method cannot run on several machines, and ``instead`` is the method to use there.
     """
@@ -72,6 +74,7 @@ class Method:
     function: str
     options: Mapping[str, Option] = field(default_factory=dict)
     item_sets: bool = False
+    sensitive_sets: bool = True
     needs: str | None = None
     recodes_globally: bool = False
     recoding: RecodingKind = "classes"
@@ -159,6 +162,22 @@ class Method:
             else:
                 problems += self._wrong_column(key, name, allowed, roles)
         return problems
+
+    def problems_of_sets(self, options: Mapping[str, Any], sets: Sequence[str]) -> list[Problem]:
+        """Return why promises about these sensitive item sets cannot be kept."""
+        if not sets:
+            return []
+        named = ", ".join(f"'{name}'" for name in sets)
+        if not self.sensitive_sets:
+            what = f"{self.name} works with single sensitive values; {named} holds item sets."
+            return [Problem("method.name", what, "use top-down, or remove the column.")]
+        if options.get("target") in sets:
+            what = f"'{options['target']}' holds item sets; classifiers predict a single value."
+            return [Problem("method.target", what, "name another column.")]
+        if options.get("sensitive") == "blind":
+            what = f"blind works with single sensitive values; {named} holds item sets."
+            return [Problem("method.sensitive", what, "remove it, or the column.")]
+        return []
 
     def idle(
         self,
@@ -297,6 +316,7 @@ METHODS: dict[str, Method] = {
         "clustering.three_phase",
         "three_phase",
         {"residue": ("split", "one")},
+        sensitive_sets=False,
         needs="l-diversity",
         one_machine="it moves records between groups of the whole table.",
     ),
@@ -306,6 +326,7 @@ METHODS: dict[str, Method] = {
         "hiding.dummies",
         "dummies",
         {"frequencies": ("uniform", "observed"), "missing": ("value", "error")},
+        sensitive_sets=False,
         needs="l-diversity",
         recoding="sets",
         makes=("l-diversity",),
@@ -316,6 +337,7 @@ METHODS: dict[str, Method] = {
         "sensitive values are in a separate table, by groups of records; all else is unchanged",
         "hiding.anatomy",
         "anatomy",
+        sensitive_sets=False,
         needs="l-diversity",
         recoding="apart",
         makes=("l-diversity",),
@@ -337,6 +359,7 @@ METHODS: dict[str, Method] = {
             "never": Combinations(("quasi", "sensitive", "insensitive")),
             "joint": ColumnGroups(_DRAWN),
         },
+        sensitive_sets=False,
         recoding="drawn",
         makes=OF_MECHANISMS,
         heeds=("kind",),

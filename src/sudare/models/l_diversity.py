@@ -1,4 +1,4 @@
-"""l-diversity, in its three variants.
+"""l-diversity, in its four variants.
 
 Definition: every group holds at least ``l`` well-represented values of the sensitive column. A missing value is
 a value of its own. With the counts of a group's values in descending order r1, r2, ..., rm:
@@ -7,13 +7,21 @@ a value of its own. With the counts of a group's values in descending order r1, 
 - ``entropy``: the entropy of the values is at least ln l (equivalently, its exponential is at least l);
 - ``recursive``, (c, l): r1 < c * (r_l + ... + r_m); a group with fewer than l values fails.
 
+The fourth variant is for item sets, of which a record holds one:
+
+- ``frequency``: a group has at least l records, and at most 1/l of them hold any one item. So nobody infers an item of
+  a person with a probability above 1/l from the group. Items that are ``harmless`` may be inferred. A missing set and
+  an empty one hold no item: such records count, and nothing limits how many they are.
+
 Reference: A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-diversity: privacy beyond
-k-anonymity", ACM TKDD 1(1), 2007 (ICDE 2006).
+k-anonymity", ACM TKDD 1(1), 2007 (ICDE 2006). For item sets: G. Ghinita, Y. Tao, P. Kalnis, "On the anonymization of
+sparse high-dimensional data", ICDE 2008 (where l is called the degree of privacy p).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -24,6 +32,7 @@ from sudare.core.errors import Problem
 from sudare.models import parameters
 from sudare.models.group_counts import Groups, Histograms
 from sudare.models.segment_sums import TOLERANCE, maxima, shares, sums
+from sudare.table import SetValues
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,8 @@ class LDiversity:
 
     Monotone: merging loses no value; entropy is concave, so that a mixture has at least the smaller of the two
     entropies; and the most frequent value of a union has at most the sum of both r1, while what is left
-    after its l - 1 most frequent values is at least what is left in both parts together.
+    after its l - 1 most frequent values is at least what is left in both parts together. For item sets: of two groups
+    with n and m records, at most n / l and m / l hold an item, so of the union at most (n + m) / l do.
     Reference: Machanavajjhala et al. 2007.
     """
 
@@ -40,20 +50,26 @@ class LDiversity:
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
-    remedy: ClassVar[str] = "require a possible l (or, for recursive, a larger c)."
+    remedy: ClassVar[str] = (
+        "require a possible l (or, for recursive, a larger c; for frequency, name items that are harmless)."
+    )
 
     l: float  # noqa: E741 - the literature's letter
     column: str
-    variant: Literal["distinct", "entropy", "recursive"] = "distinct"
+    variant: Literal["distinct", "entropy", "recursive", "frequency"] = "distinct"
     c: float | None = None
+    harmless: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         parameters.require(
             self._unfit_l(),
             parameters.column(f"{self.name}.column", self.column),
-            parameters.word(f"{self.name}.variant", self.variant, ("distinct", "entropy", "recursive")),
+            parameters.word(f"{self.name}.variant", self.variant, ("distinct", "entropy", "recursive", "frequency")),
             self._unfit_c(),
+            self._unfit_harmless(),
         )
+        if self.harmless is not None:
+            object.__setattr__(self, "harmless", tuple(self.harmless))
 
     @property
     def least_rows(self) -> int:
@@ -61,8 +77,13 @@ class LDiversity:
         return math.ceil(self.l * math.exp(-TOLERANCE)) if self.variant == "entropy" else int(self.l)
 
     def measure(self, groups: Groups) -> NDArray[np.float64]:
-        """Return per group the number of values, the exponential of their entropy, or r1 / (r_l + ... + r_m)."""
+        """Return per group the number of values, the exponential of their entropy, or r1 / (r_l + ... + r_m).
+
+        For item sets it is the largest l that the group keeps.
+        """
         histograms = groups.histograms[self.column]
+        if self.variant == "frequency":
+            return (groups.rows // np.maximum(self._most_held(histograms), 1)).astype(np.float64)
         if self.variant == "distinct":
             return np.diff(histograms.start).astype(np.float64)
         if self.variant == "entropy":
@@ -75,6 +96,9 @@ class LDiversity:
     def holds(self, groups: Groups) -> NDArray[np.bool_]:
         """Return which groups are diverse enough."""
         histograms = groups.histograms[self.column]
+        if self.variant == "frequency":
+            # whole numbers, so that nothing is lost to rounding
+            return np.maximum(self._most_held(histograms), 1) * int(self.l) <= groups.rows
         if self.variant == "distinct":
             return np.diff(histograms.start) >= self.l
         if self.variant == "entropy":
@@ -85,6 +109,8 @@ class LDiversity:
     def best_possible(self, whole: Groups) -> str:
         """Return how diverse the group of all records is, and so which l is possible."""
         histograms = whole.histograms[self.column]
+        if self.variant == "frequency":
+            return self._best_share(whole)
         values = int(np.diff(histograms.start).sum())
         found = f"column '{self.column}' has {values:,} different value{'s' if values != 1 else ''}"
         if values < 2:  # of which no variant makes anything
@@ -104,6 +130,32 @@ class LDiversity:
             possible = f"the largest l possible with this c is {most:,}" if most else "with this c no l is possible"
             return f"{possible}: {found}"
         return found
+
+    def _most_held(self, histograms: Histograms) -> NDArray[np.int64]:
+        """Return how many records of each group hold the item that most of them hold, harmless ones aside."""
+        sets = _sets(histograms)
+        return sets.most_held(histograms.start, histograms.codes, histograms.counts, self._harmless)
+
+    def _best_share(self, whole: Groups) -> str:
+        """Return how many items are too frequent in all records, and which l is possible; no item is named."""
+        histograms, rows = whole.histograms[self.column], int(whole.rows.sum())
+        held = _sets(histograms).held(histograms.total, self._harmless)
+        most = int(held.max(initial=0))
+        if most * self.l <= rows:
+            return f"the table has {rows:,} records"
+        # rounded up, so that the message never shows the very share that was asked for
+        share = math.ceil(1000 * most / rows) / 10
+        many = int(np.count_nonzero(held * int(self.l) > rows))
+        possible = rows // most
+        return (
+            f"{f'the largest l possible is {possible:,}' if possible > 1 else 'no l is possible'}: in column "
+            f"'{self.column}', {many:,} item{'s are' if many != 1 else ' is'} held by more than 1/{int(self.l)} of all "
+            f"records, and the most frequent one by {share:.1f}%"
+        )
+
+    @property
+    def _harmless(self) -> tuple[str, ...]:
+        return tuple(self.harmless or ())
 
     def _largest_l(self, whole: Histograms) -> int:
         """Return the largest l that all records as one group satisfy with this c, 0 if there is none."""
@@ -126,6 +178,18 @@ class LDiversity:
         if self.variant == "recursive":
             return parameters.number(where, self.c, above=0)
         return None if self.c is None else parameters.refusal(where, self.c, "nothing, unless variant is recursive")
+
+    def _unfit_harmless(self) -> Problem | None:
+        where = f"{self.name}.harmless"
+        if self.harmless is None or self.variant == "frequency":
+            return parameters.texts(where, self.harmless)
+        return parameters.refusal(where, self.harmless, "nothing, unless variant is frequency")
+
+
+def _sets(histograms: Histograms) -> SetValues:
+    """Return the sets that the values of a column are."""
+    assert histograms.column.sets is not None  # the policy was checked
+    return histograms.column.sets
 
 
 def _entropy(histograms: Histograms) -> NDArray[np.float64]:

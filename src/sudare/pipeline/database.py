@@ -7,8 +7,8 @@
    database joins them with its records, and makes the release.
 4. The database counts the release, and the audit proves it from these counts. Then the release gets its name.
 
-Item sets change record by record, and random values are drawn cell by cell. In both cases the rows are read (see
-:mod:`sudare.pipeline.local`).
+Item sets change record by record, sensitive ones are written anew, and random values are drawn cell by cell. In all
+these cases the rows are read (see :mod:`sudare.pipeline.local`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def stays_in_database(request: Request) -> bool:
     with engines.open_database(origin) as database:
         schema = database.columns(origin)
     engines.check_columns(origin.shown, request.policy.columns, schema.names)
-    sets = [name for name in request.policy.quasi if _holds_sets(request.policy, schema, name)]
+    policy = request.policy
+    sets = [name for name in policy.quasi if _holds_sets(policy, schema, name)] + policy.sensitive_sets
     return not sets
 
 

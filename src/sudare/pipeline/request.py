@@ -189,7 +189,7 @@ def _minimality(request: Request) -> list[ReleaseWarning]:
         "everybody's quasi-identifiers may infer more than the classes show (minimality attack)."
     )
     of_classes = {model.name for model in request.requirements.of_groups}
-    if of_classes <= set(BLIND_TO):
+    if of_classes <= set(BLIND_TO) and not request.policy.sensitive_sets:
         text += " The policy can prevent that: method: {name: top-down, sensitive: blind}."
     return [ReleaseWarning("minimality", text, columns)]
 

@@ -75,6 +75,7 @@ def chosen_method(policy: Policy, override: str | None) -> tuple[Method, dict[st
         raise UnsupportedError(f"'{override}' is not a method.", hint=f"use one of {', '.join(METHODS)}.")
     roles = {name: spec.role for name, spec in policy.columns.items()}
     lacking = METHODS[override].lacking({}, [spec.model for spec in policy.require], roles)
+    lacking += METHODS[override].problems_of_sets({}, policy.sensitive_sets)
     if lacking:
         raise PolicyError(lacking)
     return METHODS[override], {}

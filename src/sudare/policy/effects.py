@@ -133,7 +133,7 @@ _READ = Condition(
 _SINGLE = Condition(
     lambda _, __, spec: spec.get("kind") != "items",
     "a set that is {role} is released unchanged",
-    "remove kind, or give the column role: quasi.",
+    "remove kind, or give the column role: quasi or sensitive.",
 )
 _KIND_HEEDED = _heeded("kind", "{method} keeps quasi-identifiers unchanged", "remove it, or use another method.")
 _UNORDERED = Condition(
@@ -154,7 +154,7 @@ _NOT_STRATUM = Condition(
 COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
     "kind": {
         "quasi": (_KIND_HEEDED, _UNORDERED, _NO_PREFIX, _NOT_STRATUM),
-        "sensitive": (_SINGLE, _READ, _UNORDERED),
+        "sensitive": (_READ, _UNORDERED),
         "insensitive": (_SINGLE, _READ),
     },
     "hierarchy": {
@@ -179,7 +179,11 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
             Condition(lambda _, __, spec: spec.get("kind") == "items", "a separator belongs to kind: items"),
         ),
         "sensitive": (
-            _heeded("sets", "{method} shows single values", "remove it: only dummies shows sets of sensitive values."),
+            Condition(
+                lambda setting, _, spec: spec.get("kind") == "items" or setting.heeds("sets"),
+                "{method} shows single values",
+                "remove it, or set kind: items; only dummies shows sets of sensitive values.",
+            ),
             Condition(
                 lambda setting, name, _: setting.reads(name),
                 "no promise is about this column, so it shows no sets",

@@ -91,6 +91,11 @@ class Policy(Part):
         return self.named("sensitive")
 
     @property
+    def sensitive_sets(self) -> list[str]:
+        """The sensitive columns of item sets that promises are about."""
+        return [name for name in self.sensitive if self.columns[name].kind == "items"]
+
+    @property
     def subject(self) -> str | None:
         """The data-subject column, where there is one."""
         return next(iter(self.named("subject")), None)

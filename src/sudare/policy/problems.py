@@ -13,6 +13,7 @@ from sudare.policy.vocabulary import (
     HierarchySpec,
     KAnonymitySpec,
     KmAnonymitySpec,
+    LDiversitySpec,
     ReleaseSpec,
     RequirementSpec,
     Role,
@@ -123,7 +124,31 @@ def _unfit_requirement(where: str, spec: Any, policy: Policy) -> list[Problem]:
         hierarchical = isinstance(spec, TClosenessSpec) and spec.distance == "hierarchical"
         if hierarchical and column in policy.columns and policy.columns[column].hierarchy is None:
             problems.append(Problem(f"{where}.distance", f"hierarchical distance needs a hierarchy of '{column}'."))
-    return problems
+    return problems + _unfit_for_sets(where, spec, policy)
+
+
+def _unfit_for_sets(where: str, spec: Any, policy: Policy) -> list[Problem]:
+    """Check that promises about item sets and about single values each have a column of their kind."""
+    column = getattr(spec, "column", None)
+    about = policy.columns.get(column or "")
+    if about is None or isinstance(spec, KmAnonymitySpec):
+        return []
+    by_item = isinstance(spec, LDiversitySpec) and spec.variant == "frequency"
+    if by_item and about.kind != "items":
+        what = f"frequency is for item sets, and '{column}' is not of kind: items."
+        hint = "set kind: items; for single values alpha-k-anonymity limits shares."
+        return [Problem(f"{where}.variant", what, hint)]
+    if by_item and policy.counts_subjects:
+        what = "frequency counts records, but another promise counts subjects."
+        hint = "make one record of all records of a person, with the items of all of them, and count rows."
+        return [Problem(f"{where}.variant", what, hint)]
+    if about.kind != "items" or by_item or about.role == "quasi":
+        return []
+    if isinstance(spec, LDiversitySpec):
+        what = f"{spec.variant} is for single values, and '{column}' holds item sets."
+        return [Problem(f"{where}.variant", what, "set variant: frequency, which limits the share of each item.")]
+    what = f"{spec.model} is about single values, and '{column}' holds item sets."
+    return [Problem(f"{where}.column", what, "require l-diversity with variant: frequency.")]
 
 
 def _wrong_column(where: str, name: str, policy: Policy, *roles: Role) -> list[Problem]:
@@ -168,4 +193,7 @@ def method_problems(data: Mapping[str, Any], methods: Mapping[str, Any] | None) 
     asked = [spec.get("model") for spec in require if isinstance(spec, Mapping)] if isinstance(require, list) else []
     specs = columns.items() if isinstance(columns, Mapping) else ()
     roles = {str(column): spec.get("role") for column, spec in specs if isinstance(spec, Mapping)}
-    return problems + list(methods[name].problems(method)) + list(methods[name].lacking(method, asked, roles))
+    problems += list(methods[name].problems(method)) + list(methods[name].lacking(method, asked, roles))
+    kinds = {str(column): spec.get("kind") for column, spec in specs if isinstance(spec, Mapping)}
+    sets = [column for column, role in roles.items() if role == "sensitive" and kinds[column] == "items"]
+    return problems + list(methods[name].problems_of_sets(method, sets))

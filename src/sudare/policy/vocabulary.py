@@ -129,18 +129,21 @@ class KAnonymitySpec(_Requirement):
 
 
 class LDiversitySpec(_Requirement):
-    """Each class holds l well-represented sensitive values."""
+    """Each class holds l well-represented sensitive values; of item sets, no item has more than 1/l of its records."""
 
     model: Literal["l-diversity"]
     l: Annotated[_Real, AfterValidator(lambda l: int(l) if l == int(l) else l)]  # noqa: E741
     column: str
-    variant: Literal["distinct", "entropy", "recursive"] = "distinct"
+    variant: Literal["distinct", "entropy", "recursive", "frequency"] = "distinct"
     c: _Positive | None = None
+    harmless: list[str] | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _consistent(self) -> LDiversitySpec:
         if (self.variant == "recursive") != (self.c is not None):
             raise ValueError("c is required for variant: recursive, and only for this variant")
+        if self.harmless is not None and self.variant != "frequency":
+            raise ValueError("harmless lists items, so it is only for variant: frequency")
         if self.variant != "entropy" and self.l != int(self.l):
             raise ValueError(f"l must be a whole number for variant: {self.variant}")
         if self.l <= 1 or (self.variant != "entropy" and self.l < 2):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,7 +12,7 @@ from sudare.core.errors import UnsupportedError
 from sudare.releases.cell_writer import dictionary, first_of_each
 from sudare.releases.row_blocks import Span
 from sudare.releases.value_texts import Ints, inside_runs, joined_runs, put_together
-from sudare.table import ItemSets, SetCover
+from sudare.table import Column, ItemSets, SetCover
 
 
 class Lists:
@@ -76,6 +78,27 @@ class OwnSets:
             return {sets.name: pa.ListArray.from_arrays(pa.array(ends), items, mask=mask)}
         joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(ends), items.cast(pa.string())), self.separator)
         return {sets.name: pc.if_else(pa.array(np.diff(ends) > 0), joined, pa.scalar(None, joined.type))}
+
+
+class UnchangedSets:
+    """A sensitive item-set column: each record shows all of its items, sorted, in their own spellings."""
+
+    def __init__(self, column: Column, separator: str | None) -> None:
+        assert column.sets is not None
+        self.codes, shown = column.codes, column.sets.shown
+        self.sets = OwnSets(shown, np.arange(shown.size), separator)
+        self.types, self.widest = self.sets.types, _widest(column)
+
+    def block(self, span: Span) -> dict[str, pa.Array]:
+        """Return the sets of these rows."""
+        return self.sets.block(replace(span, rows=self.codes[span.rows].astype(np.int64)))
+
+
+def _widest(column: Column) -> int:
+    """Return about how many items a record holds."""
+    assert column.sets is not None
+    lengths = np.diff(column.sets.shown.offsets)
+    return int(lengths[column.codes].sum()) // max(len(column), 1) + 1
 
 
 def joined_labels(cover: SetCover, separator: str) -> pa.DictionaryArray:

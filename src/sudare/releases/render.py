@@ -14,7 +14,7 @@ from sudare.core.randomness import BLOCK as WORDS
 from sudare.core.randomness import Entropy
 from sudare.core.sizes import LARGEST_INT32, MANY_ROWS
 from sudare.releases.cell_writer import Intervals, cell_labels
-from sudare.releases.item_set_cells import Lists, OwnSets, joined_labels
+from sudare.releases.item_set_cells import Lists, OwnSets, UnchangedSets, joined_labels
 from sudare.releases.row_blocks import Ints, Span, spans_as_they_came, spans_by_class
 from sudare.releases.unchanged_columns import carried_columns
 from sudare.releases.value_texts import too_long
@@ -141,7 +141,11 @@ def _record_columns(table: Table, classes: Generalized, layout: Layout) -> list[
     named = [own for name, own in classes.own.items() if name in layout.columns]
     makers: list[Maker] = [_own_sets(own.column, classes.partition, layout.separators) for own in named]
     unchanged = layout.unchanged(table)
-    return [*makers, *carried_columns(table, unchanged, layout.types or {})] if unchanged else makers
+    sets = {name: each for name in unchanged if (each := table.sensitive.get(name)) is not None and each.sets}
+    separators = layout.separators
+    makers += [UnchangedSets(each, None if separators is None else separators[name]) for name, each in sets.items()]
+    rest = [name for name in unchanged if name not in sets]
+    return [*makers, *carried_columns(table, rest, layout.types or {})] if rest else makers
 
 
 def _people_columns(table: Table, classes: Generalized, layout: Layout, entropy: Entropy) -> list[Maker]:

@@ -32,11 +32,16 @@ def meaning(one: Mapping[str, Any]) -> str:
     column = given.get("column", "the column")
     k, m, least = given.get("k"), given.get("m"), given.get("l")
     who = "people" if given.get("count") == "subjects" else "records"
+    by_item = given.get("variant") == "frequency"
+    harmless = ", harmless ones aside" if given.get("harmless") else ""
     represented = ", well represented" if given.get("variant", "distinct") != "distinct" else ""
     sentences = {
         "k-anonymity": f"Nobody stands out: each combination of quasi-identifiers that the release shows "
         f"belongs to at least {k} {who}.",
-        "l-diversity": f"A person's group does not reveal {column} with certainty: each group has at least {least} "
+        "l-diversity": f"A person's group reveals no item of {column} with a probability above 1/{least}: in each "
+        f"group, at most 1/{least} of the records hold any one item{harmless}."
+        if by_item
+        else f"A person's group does not reveal {column} with certainty: each group has at least {least} "
         f"different values of it{represented}.",
         "t-closeness": f"A person's group reveals little about {column}: in each group, its values are distributed "
         "nearly as in the whole release.",

@@ -63,7 +63,11 @@ def risk_of(
     opened = None if release is None else _opened(release, policy, known)
     text = release is not None and in_text(release)
     source, _ = read(data, policy)
-    targets = [target] if target is not None else [name for name in policy.sensitive if _single(source.schema, name)]
+    targets = (
+        [target]
+        if target is not None
+        else [name for name in policy.sensitive if name not in policy.sensitive_sets and _single(source.schema, name)]
+    )
     targets = [name for name in targets if name not in known]
     table, others = _encoded(
         source, policy, population, known, blanks_are_missing=text, also=targets, progress=listener
@@ -196,7 +200,13 @@ def _wrong_fraction(fraction: Any, population: Any) -> list[Problem]:
 
 def _wrong_target(policy: Policy, target: Any) -> list[Problem]:
     """Return that the target is no column whose values can be guessed."""
-    able = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
+    able = [
+        name
+        for name, spec in policy.columns.items()
+        if spec.role in ("sensitive", "insensitive") and name not in policy.sensitive_sets
+    ]
+    if target in policy.sensitive_sets:
+        return [Problem("target", f"'{target}' holds item sets, and no single value to infer.", "name another column.")]
     if target is None or target in able:
         return []
     hint = did_you_mean(str(target), able) or f"it has {', '.join(able) or 'none'}."

@@ -14,7 +14,7 @@ from sudare.policy import ColumnSpec, Policy, TClosenessSpec
 from sudare.sources.unknown_values import UnknownValues
 from sudare.sources.used_columns import holds_sets
 from sudare.table import MEMORY, Column, ItemSets, Storage
-from sudare.table.encode import ColumnEncoder, ItemsEncoder
+from sudare.table.encode import ColumnEncoder, ItemsEncoder, SetsEncoder
 from sudare.table.value_spellings import TWICE, fold, folded_words
 
 
@@ -26,9 +26,20 @@ def encoder(
     *,
     nulls: bool = True,
     storage: Storage = MEMORY,
-) -> ColumnEncoder | ItemsEncoder:
+) -> ColumnEncoder | ItemsEncoder | SetsEncoder:
     """Return the encoder of a column, as the policy describes it."""
     rows = source.rows or 0
+    if spec.role == "sensitive" and spec.kind == "items":
+        return SetsEncoder(
+            name,
+            separator=spec.separator,
+            missing=missing,
+            nulls=nulls,
+            merge=not spec.exact,
+            storage=storage,
+            expected=rows,
+            expected_items=source.items.get(name, 0),
+        )
     if holds_sets(spec, source.schema.field(name).type):
         return ItemsEncoder(
             name,
@@ -55,7 +66,7 @@ def encoder(
 
 
 def finished_column(
-    each: ColumnEncoder | ItemsEncoder, spec: ColumnSpec, policy: Policy, unknown: UnknownValues | None
+    each: ColumnEncoder | ItemsEncoder | SetsEncoder, spec: ColumnSpec, policy: Policy, unknown: UnknownValues | None
 ) -> Column | ItemSets:
     """Return an encoded column, with a taxonomy over its values or items if the policy gives it a hierarchy."""
     column = each.finish()

@@ -24,12 +24,13 @@ def lists_that_are_no_sets(names: Iterable[str], policy: Policy, schema: pa.Sche
 
 
 def misplaced_sets(sets: Iterable[str], policy: Policy, *, perturbed: bool = False) -> list[Problem]:
-    """Return the problems of item sets that are not quasi-identifiers."""
+    """Return the problems of item sets that are not quasi-identifiers, and not declared as sensitive ones."""
     nor = ", nor perturbed" if perturbed else ""
+    hints = {"sensitive": "set kind: items, and require l-diversity with variant: frequency."}
     return [
-        Problem(f"columns.{name}", f"an item set cannot be {policy.columns[name].role}{nor}.")
+        Problem(f"columns.{name}", f"an item set cannot be {role}{nor}.", hints.get(role, ""))
         for name in sets
-        if policy.columns[name].role != "quasi"
+        if (role := policy.columns[name].role) != "quasi"
     ]
 
 

@@ -60,6 +60,7 @@ def encode(
         *columns.problems(),
         *misplaced_sets(sets, policy, perturbed=bool(also)),
         *columns.problems_of_types(),
+        *_sets_to_predict(known, target),
         *absent_values(policy, known),
         *unclear_orders(policy, known),
     ]
@@ -76,6 +77,12 @@ def encode(
         single.get(target or ""),
         {name: column for name, column in _with_role(single, policy, "insensitive").items() if name in also},
     )
+
+
+def _sets_to_predict(sensitive: Mapping[str, Column], target: str | None) -> list[Problem]:
+    if target is None or target not in sensitive or sensitive[target].sets is None:
+        return []
+    return [Problem("target", f"'{target}' holds item sets, and no single values to predict.", "name another column.")]
 
 
 class _Columns:

@@ -6,7 +6,7 @@ from sudare.table.array_storage import (
     chunks,
 )
 from sudare.table.atoms import find_atoms
-from sudare.table.column import Column, ItemSets, kind_name, smallest
+from sudare.table.column import Column, ItemSets, SetValues, kind_name, smallest
 from sudare.table.covers import Cover, Generalized, SetCover, generalize, merge_alike, published_classes
 from sudare.table.encode import encode_column, encode_items, encode_like, looks_numeric, plain_numbers
 from sudare.table.levels import cut_at, height
@@ -29,6 +29,7 @@ __all__ = [
     "Recoding",
     "Separation",
     "SetCover",
+    "SetValues",
     "Storage",
     "Table",
     "Taxonomy",

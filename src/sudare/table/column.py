@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.table.range_ends import Ends
@@ -31,6 +33,9 @@ class Column:
     frequent spelling of each, and ``keys`` what it is compared by; ``by_worth`` says whether numbers in text are
     compared by what they are worth. ``merged`` is how many spellings were another one of the same value, and None
     where values are compared as they are written.
+
+    Of a sensitive column of item sets, a value is a whole set: ``values`` only numbers them, and ``sets`` has their
+    items. So records that hold the same items have the same code, as in any other column.
     """
 
     name: str
@@ -46,6 +51,7 @@ class Column:
     keys: pa.Array | None = None
     by_worth: bool = True
     merged: int | None = None
+    sets: SetValues | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -163,6 +169,62 @@ class ItemSets:
         items = smallest(new_code[self.items], self.size)
         sort_within(items, self.offsets)
         return replace(self, items=items, values=self.values.take(pa.array(order)), taxonomy=taxonomy)
+
+
+@dataclass(frozen=True, eq=False)
+class SetValues:
+    """The item sets that the values of a sensitive column are: value ``v`` is the set of record ``v`` in both.
+
+    ``shown`` has the items in their own spellings, as a release shows them. ``counted`` has them as models compare
+    them: spellings of one item are one, and a missing set holds none. Its ``values`` are what items are compared by;
+    ``folded`` says whether these are merged spellings.
+    """
+
+    shown: ItemSets
+    counted: ItemSets
+    folded: bool
+    _noted: dict[tuple[str, ...], NDArray[np.bool_]] = field(default_factory=dict)
+
+    def most_held(
+        self,
+        start: NDArray[np.int64],
+        codes: NDArray[np.integer[Any]],
+        counts: NDArray[np.integer[Any]],
+        but: Sequence[str] = (),
+    ) -> NDArray[np.int64]:
+        """Return how many records of each group hold the item that most of them hold, named ones aside.
+
+        Group ``g`` has ``counts[i]`` records with value ``codes[i]``, for each i from ``start[g]`` to ``start[g + 1]``.
+        """
+        from sudare.kernels.flat_sets import most_held
+
+        sets = self.counted
+        given = (each.astype(np.int64, copy=False) for each in (start, codes, counts))
+        found: NDArray[np.int64] = most_held(*given, sets.offsets, sets.items.astype(np.uint32), self._left_out(but))
+        return found
+
+    def held(self, counts: NDArray[np.int64], but: Sequence[str] = ()) -> NDArray[np.int64]:
+        """Return how many records hold each item, where ``counts`` has the records of each value; 0 for named ones."""
+        of_item = np.repeat(counts, np.diff(self.counted.offsets))
+        found = np.bincount(self.counted.items, of_item, len(self.counted.values)).astype(np.int64)
+        return np.where(self._left_out(but), 0, found)
+
+    def _left_out(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which items are among the named ones; a name that no record holds is passed over."""
+        known = tuple(names)
+        if known not in self._noted:
+            mask = np.zeros(len(self.counted.values), dtype=np.bool_)
+            mask[[place for place in self.places(known) if place >= 0]] = True
+            self._noted[known] = mask
+        return self._noted[known]
+
+    def places(self, names: Sequence[str]) -> list[int]:
+        """Return the place of each named item among those that are counted, -1 for one that no record holds."""
+        from sudare.table.value_spellings import fold
+
+        keys = [fold(name) if self.folded else name.strip() for name in names]
+        found = pc.index_in(pa.array(keys, pa.large_string()), value_set=self.counted.values)
+        return list(pc.fill_null(found, -1).to_pylist())
 
 
 def smallest(codes: NDArray[np.integer[Any]], size: int) -> NDArray[np.unsignedinteger[Any]]:

@@ -2,7 +2,8 @@
 
 Each cell first gets the raw code of its distinct value (see :mod:`sudare.table.encode_distinct`); at the end the
 distinct values alone are parsed, sorted and checked (:mod:`sudare.table.encode_values`), and the codes follow.
-Missing cells become a value of their own (the last code). Item sets are encoded in :mod:`sudare.table.encode_items`.
+Missing cells become a value of their own (the last code). Item sets are encoded in :mod:`sudare.table.encode_items`,
+sensitive ones in :mod:`sudare.table.encode_sets`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sudare.table.array_storage import MEMORY, Storage
 from sudare.table.column import Column
 from sudare.table.encode_distinct import Cells
 from sudare.table.encode_items import ItemsEncoder, encode_items
+from sudare.table.encode_sets import SetsEncoder, encode_sets
 from sudare.table.encode_values import (
     looks_numeric,
     numbers,
@@ -36,9 +38,11 @@ from sudare.table.value_spellings import fold_all, in_order, most_frequent
 __all__ = [
     "ColumnEncoder",
     "ItemsEncoder",
+    "SetsEncoder",
     "encode_column",
     "encode_items",
     "encode_like",
+    "encode_sets",
     "looks_numeric",
     "numbers",
     "plain_numbers",

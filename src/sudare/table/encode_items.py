@@ -175,6 +175,14 @@ def _with_null_sets(
     return items.take(pa.array(np.cumsum(~marks) - 1, mask=marks)), lengths
 
 
+def settled(
+    items: NDArray[np.uint32], offsets: NDArray[np.int64], lookup: NDArray[np.uint32]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Return sets with other codes, each once and sorted; the largest number stands for none. Both arrays change."""
+    size, _ = _settle(items, offsets, lookup)
+    return offsets, items[:size]
+
+
 def _settle(items: Codes, offsets: NDArray[np.int64], lookup: NDArray[np.uint32]) -> tuple[int, int]:
     """Turn raw codes into sorted sets, in place; return how many items are left, and how many sets are too long."""
     from sudare.kernels.flat_sets import settle

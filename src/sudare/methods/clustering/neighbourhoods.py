@@ -159,11 +159,12 @@ def in_order(table: Table, rows: Ints | None = None, then: Ints | None = None) -
 def main_diversity(table: Table, requirements: Requirements) -> tuple[Column | None, int]:
     """Return the sensitive column that needs most different values in each class, and how many; 1 if there is none.
 
-    For entropy and recursive l-diversity so many are needed, if not enough. A column of more than 64 values is none.
+    For entropy and recursive l-diversity so many are needed, if not enough. A column of more than 64 values is none,
+    nor is one of item sets.
     """
     best: tuple[Column | None, int] = (None, 1)
     for model in requirements.of_groups:
-        if isinstance(model, LDiversity):
+        if isinstance(model, LDiversity) and model.variant != "frequency":
             column, need = table.sensitive[model.column], math.ceil(model.l)
             if column.size <= CATEGORIES and need > best[1]:
                 best = (column, need)

@@ -133,6 +133,10 @@ def refuse(request: Request) -> None:
     if request.policy.release.order == "keep":
         what = "rows have no fixed order on Spark, so it cannot be kept."
         raise UnsupportedError(Problem("release.order", what, "remove it, or run on one machine."))
+    if request.policy.sensitive_sets:
+        what = "sensitive item sets do not run on Spark: the different sets of the whole table are counted."
+        hint = "run on one machine."
+        raise UnsupportedError(Problem(f"columns.{request.policy.sensitive_sets[0]}", what, hint))
     together = [key for key in ("strata", "never", "joint") if request.method.get(key)]
     if request.entry.perturbs and together:
         why = "it looks at combinations of values of the whole table."

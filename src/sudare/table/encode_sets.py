@@ -1,0 +1,123 @@
+"""Encoding of sensitive item sets: a whole set is a value, so that the column has a code for each record.
+
+Items are encoded as those of quasi-identifiers (:mod:`sudare.table.encode_items`). Then different sets are numbered, in
+an order that depends on their items alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sudare.table.array_storage import MEMORY, Storage
+from sudare.table.column import Column, ItemSets, SetValues, smallest
+from sudare.table.encode_items import ItemsEncoder, settled
+from sudare.table.raw_codes import chunks
+from sudare.table.value_spellings import fold_all
+
+
+class SetsEncoder:
+    """Encodes a sensitive column of item sets.
+
+    With ``merge`` spellings of one item are one (see :mod:`sudare.table.value_spellings`). All else is as for
+    :class:`~sudare.table.encode_items.ItemsEncoder`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        separator: str | None = None,
+        missing: Sequence[str] = (),
+        nulls: bool = True,
+        merge: bool = True,
+        storage: Storage = MEMORY,
+        expected: int = 0,
+        expected_items: int = 0,
+    ) -> None:
+        self.name, self.merge = name, merge
+        self._items = ItemsEncoder(
+            name, separator=separator, missing=missing, nulls=nulls, storage=storage, expected=expected,
+            expected_items=expected_items,
+        )  # fmt: skip
+
+    def add(self, cells: pa.Array) -> None:
+        """Add some records, of the same type each time."""
+        self._items.add(cells)
+
+    def finish(self) -> Column:
+        """Return the encoded column."""
+        sets = self._items.finish()
+        of_record, first = _numbered(sets)
+        shown = sets.taken(first)
+        counted, merged = _counted(shown, self.merge)
+        return Column(
+            name=self.name,
+            kind="categorical",
+            codes=smallest(of_record, len(first)),
+            values=pa.array(np.arange(len(first))),
+            merged=merged if self.merge else None,
+            sets=SetValues(shown, counted, self.merge),
+        )
+
+
+def encode_sets(
+    name: str,
+    cells: pa.ChunkedArray | pa.Array,
+    *,
+    separator: str | None = None,
+    missing: Sequence[str] = (),
+    nulls: bool = True,
+    merge: bool = True,
+) -> Column:
+    """Encode a sensitive column of item sets that is in memory; see :class:`SetsEncoder`."""
+    encoder = SetsEncoder(name, separator=separator, missing=missing, nulls=nulls, merge=merge, expected=len(cells))
+    for chunk in chunks(cells):
+        encoder.add(chunk)
+    return encoder.finish()
+
+
+def _numbered(sets: ItemSets) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return the number of each record's set, and a record that holds each; equal sets have the same number.
+
+    Sets are found by numbers of 64 bits, and then compared: if two different ones had the same, all get others.
+    """
+    from sudare.kernels.class_rows import gather_keys
+    from sudare.kernels.flat_sets import are_sets_of, hash_sets
+
+    keys = np.empty(len(sets), dtype=np.uint64)
+    of_record = np.empty(len(sets), dtype=np.uint32)
+    items = sets.items.astype(np.uint32, copy=False)
+    salt = 0
+    while True:
+        hash_sets(sets.offsets, items, np.uint64(salt), keys)
+        different = gather_keys(keys, of_record)
+        first = np.empty(len(different), dtype=np.int64)
+        first[of_record[::-1]] = np.arange(len(sets))[::-1]
+        if are_sets_of(sets.offsets, items, of_record, first):
+            break
+        salt += 1
+    order = np.argsort(different)  # by content, not by first appearance
+    rank = np.empty(len(order), dtype=np.uint32)
+    rank[order] = np.arange(len(order), dtype=np.uint32)
+    return rank[of_record], first[order]
+
+
+def _counted(shown: ItemSets, merge: bool) -> tuple[ItemSets, int]:
+    """Return sets as models compare them, and how many spellings were another one of the same item."""
+    from sudare.kernels.flat_sets import NOTHING
+
+    texts = shown.values.cast(pa.large_string())
+    encoded = (fold_all(texts) if merge else texts).dictionary_encode()
+    keys = encoded.dictionary
+    lookup = np.full(len(texts) + 1, NOTHING, np.uint32)  # a missing set holds no item
+    there = np.asarray(encoded.indices.is_valid())
+    lookup[:-1][there] = pc.drop_null(encoded.indices).to_numpy()
+    offsets, items = settled(shown.items.astype(np.uint32), shown.offsets.copy(), lookup)
+    counted = replace(shown, offsets=offsets, items=smallest(items, len(keys)), values=keys, missing=False)
+    return counted, int(there.sum()) - len(keys)

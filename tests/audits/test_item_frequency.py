@@ -1,0 +1,110 @@
+"""l-diversity of item sets as the audit defines it, over lists and text, and of files that somebody has changed."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sudare
+
+from .tables import classes, prove, write
+
+SETS = {"role": "sensitive", "kind": "items"}
+
+
+def asked(l, **more):  # noqa: E741
+    return {"model": "l-diversity", "l": l, "column": "illness", "variant": "frequency", **more}
+
+
+def proven(release, l, *, separator=None, exact=None, **more):  # noqa: E741
+    column = SETS | ({"separator": separator} if separator else {}) | ({"exact": exact} if exact else {})
+    return prove(release, asked(l, **more), illness=column)
+
+
+@pytest.mark.parametrize(
+    ("sets", "achieved"),
+    [
+        ([["flu"], ["cold"], ["gout"]], 3),
+        ([["flu", "HIV"], ["flu"], ["cold"], []], 2),
+        ([["flu", "flu"], []], 2),  # an item that is named twice is held once
+        ([["hiv"], ["HIV "], ["flu"], None], 2),  # spellings of one item
+        ([["h\u200biv"], ["HIV"], [" "], [None]], 2),  # blank and null items are none
+        ([None, None, None], 3),
+        ([["flu"], ["flu"]], 1),
+        ([["1"], ["1.0"], ["2"]], 1),
+    ],
+)
+def test_the_largest_l_of_a_class(sets, achieved):
+    release = classes(a=sets)
+    found = proven(release, 2)
+    assert found.achieved == achieved
+    assert found.holds == (achieved >= 2)
+    assert found.offending_classes == (achieved < 2)
+
+
+def test_the_worst_class_counts():
+    release = classes(a=[["flu"], ["cold"], []], b=[["flu"], ["flu"], ["cold"]])
+    found = proven(release, 3)
+    assert (found.achieved, found.holds, found.offending_classes) == (1, False, 1)
+
+
+def test_harmless_items_may_be_frequent():
+    release = classes(a=[["flu", "HIV"], ["Flu"], ["flu "]])
+    assert not proven(release, 2).holds
+    assert proven(release, 3, harmless=["FLU"]).achieved == 3
+    assert not proven(release, 3, harmless=["FLU"], exact=True).holds
+    assert not proven(release, 3, harmless=["HIV"]).holds
+
+
+def test_text_is_cut_at_the_separator(tmp_path):
+    rows = [("a", "flu|HIV"), ("a", " flu | cold"), ("a", ""), ("a", "gout")]
+    release = write(tmp_path / "r.csv", ["zone", "illness"], rows)
+    assert proven(release, 2, separator="|").achieved == 2
+    assert proven(release, 2, separator=";").achieved == 4  # each cell is one item then
+
+
+def test_exact_items_are_compared_as_they_are_written():
+    release = classes(a=[["hiv"], ["HIV"], ["flu"]])
+    assert not proven(release, 3).holds
+    assert proven(release, 3, exact=True).holds
+
+
+item = st.sampled_from(["a", "A", "b", "c", " "])
+records = st.lists(st.tuples(st.sampled_from("xyz"), st.one_of(st.none(), st.lists(item, max_size=3))), min_size=1)
+
+
+@given(records)
+def test_agrees_with_plain_python(rows):
+    release = pa.table(
+        {"zone": [zone for zone, _ in rows], "illness": pa.array([cell for _, cell in rows], pa.list_(pa.string()))}
+    )
+    worst = len(rows)
+    for zone in {zone for zone, _ in rows}:
+        cells = [{each.strip().lower() for each in cell or ()} - {""} for other, cell in rows if other == zone]
+        most = max((sum(each in cell for cell in cells) for each in "abc"), default=0)
+        worst = min(worst, len(cells) // max(most, 1))
+    found = proven(release, 2)
+    assert found.achieved == worst
+    assert found.holds == (worst >= 2)
+
+
+def test_a_changed_file_does_not_pass(tmp_path):
+    table = pa.table({"age": [20, 21, 22, 23] * 5, "illness": [["a"], ["b"], ["c"], []] * 5})
+    policy = {
+        "columns": {"age": {"role": "quasi"}, "illness": SETS | {"separator": "|"}},
+        "require": [{"model": "k-anonymity", "k": 4}, asked(2)],
+    }
+    path = tmp_path / "r.csv"
+    sudare.anonymize(table, policy, out=path)
+    assert sudare.audit(path, policy).passed
+    lines = path.read_text().splitlines()
+    # one item more in every set, in spellings of its own
+    forged = [f"{line}|{mark}iv" if "," in line and not line.endswith(",") else f"{line}HIV" for line, mark in
+              zip(lines[1:], "hH" * len(lines), strict=False)]  # fmt: skip
+    path.write_text("\n".join([lines[0], *forged]) + "\n")
+    report = sudare.audit(path, policy)
+    assert not report.passed
+    wrong = [each for each in report.guarantees if each.model == "l-diversity"]
+    assert [(each.holds, each.achieved) for each in wrong] == [(False, 1)]
