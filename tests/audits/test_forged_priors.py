@@ -26,7 +26,7 @@ NEVER = [{"side": "l", "zone": "c"}]
 
 
 def asked(*, side="insensitive", prior=None, joint=None, **method):
-    limit = {"model": "alpha-gamma", "column": "ill", "alpha": 0.95, "gamma": 0.001}
+    limit = {"model": "alpha-gamma", "column": "ill", "alpha": 0.95, "gamma": 0.001, "against": "column"}
     if prior:
         limit["prior"] = dict(zip(ILL, prior, strict=True))
     if joint:
@@ -231,7 +231,7 @@ def test_a_prior_of_what_is_never_shown():
     policy = Policy.parse(
         {
             "columns": {"zone": {"role": "quasi"}, "ill": {"role": "sensitive"}},
-            "require": [{"model": "alpha-gamma", "column": "ill", "alpha": 0.99, "gamma": 0.001}],
+            "require": [{"model": "alpha-gamma", "column": "ill", "alpha": 0.99, "gamma": 0.001, "against": "column"}],
             "method": {"name": "pram", "joint": [["zone", "ill"]], "never": [{"zone": "b", "ill": "yes"}]},
         }
     )

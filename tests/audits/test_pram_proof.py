@@ -50,7 +50,8 @@ def pk(k):
 
 
 def limits(column="ill", alpha=0.9, gamma=0.01, **more):
-    return {"model": "alpha-gamma", "column": column, "alpha": alpha, "gamma": gamma, **more}
+    limit = {"model": "alpha-gamma", "column": column, "alpha": alpha, "gamma": gamma}
+    return {**limit, "against": "column", **more}
 
 
 def rows_of(m, p):

@@ -26,7 +26,7 @@ def rules(k=3, alpha=0.8, gamma=0.1, sensitive="income", *, prior=True, method=N
     }
     require = [] if k is None else [{"model": "pk-anonymity", "k": k}]
     if alpha is not None:
-        limit = {"model": "alpha-gamma", "column": sensitive, "alpha": alpha, "gamma": gamma}
+        limit = {"model": "alpha-gamma", "column": sensitive, "alpha": alpha, "gamma": gamma, "against": "column"}
         described[sensitive].pop("order")
         require.append(limit | ({"prior": ROUNDED[sensitive]} if prior else {}))
     return {"columns": described | columns, "require": require, "method": {"name": "pram", **(method or {})}}

@@ -32,7 +32,7 @@ from .published_pram import PUBLISHED, ROUNDED
 ROWS = 32_561
 PERTURBED = ["income", "marital-status", "relationship", "race"]
 PK = {"model": "pk-anonymity", "k": 3}
-LIMIT = {"model": "alpha-gamma", "column": "income", "alpha": 0.8, "gamma": 0.1}
+LIMIT = {"model": "alpha-gamma", "column": "income", "alpha": 0.8, "gamma": 0.1, "against": "column"}
 
 
 def believed(prior, matrix) -> float:
@@ -95,7 +95,7 @@ def transitions(truth, shown, size) -> np.ndarray:
 @pytest.mark.parametrize("case", PUBLISHED)
 def test_the_published_table_by_policies(case):
     sensitive, k, alpha, gamma, *expected = case
-    limit = {"model": "alpha-gamma", "column": sensitive, "alpha": alpha, "gamma": gamma}
+    limit = {**LIMIT, "column": sensitive, "alpha": alpha, "gamma": gamma}
     _, made = decided({**PK, "k": k}, {**limit, "prior": ROUNDED[sensitive]})
     told = made.facts["calibration"]
     bounds = told["bounds"]
@@ -109,7 +109,7 @@ def test_the_published_table_by_policies(case):
 def test_the_published_table_from_the_data(case):
     """From the data both the exact prior and the one that is told, with three digits, are kept."""
     sensitive, k, alpha, gamma, *expected = case
-    _, made = decided({**PK, "k": k}, {"model": "alpha-gamma", "column": sensitive, "alpha": alpha, "gamma": gamma})
+    _, made = decided({**PK, "k": k}, {**LIMIT, "column": sensitive, "alpha": alpha, "gamma": gamma})
     told = made.facts["calibration"]
     bounds = told["bounds"]
     found = [cut(p) for p in (bounds["pk"], bounds["alpha"], bounds["gamma"], told["p"])]
@@ -485,7 +485,8 @@ def test_matrices_that_a_certificate_cannot_tell():
 )
 def test_from_end_to_end(options, ending, tmp_path):
     path = tmp_path / f"r{ending}"
-    given = policy(PK, {**LIMIT, "alpha": 0.92}, **options)
+    against = "column" if "never" in options else "all-columns"
+    given = policy(PK, {**LIMIT, "alpha": 0.92, "against": against}, **options)
     release = sudare.anonymize(datasets.adult(), given, out=path)
     facts = release.certificate
     assert (facts["rows_in"], facts["rows_out"], facts["suppressed"], facts["classes"]) == (ROWS, ROWS, 0, None)
@@ -582,7 +583,7 @@ def test_a_prior_beside_values_that_must_not_be_made():
         "note": ["n1" if row % 3 == 0 else "n0" for row in range(300)],
         "ill": ["a" if row % 4 else "b" for row in range(300)],
     })  # fmt: skip
-    limit = {"model": "alpha-gamma", "column": "ill", "alpha": 0.9, "gamma": 0.05, "prior": {"a": 0.75, "b": 0.25}}
+    limit = {**LIMIT, "column": "ill", "alpha": 0.9, "gamma": 0.05, "prior": {"a": 0.75, "b": 0.25}}
     policy = {
         "columns": {"age": {"role": "quasi"}, "note": {"role": "insensitive"}, "ill": {"role": "sensitive"}},
         "require": [limit],

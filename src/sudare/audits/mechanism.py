@@ -105,6 +105,8 @@ class Mechanism:
     domains: dict[str, Domain]
     priors: dict[str, list[float]]
     problems: list[Problem] = field(default_factory=list)
+    together: list[Any] = field(default_factory=list)
+    """The listed combinations of each stratum, as the certificate has them."""
 
     @cached_property
     def keys(self) -> dict[str, Domain]:
@@ -177,7 +179,9 @@ def read_mechanism(told: Mapping[str, Any], policy: Policy) -> Mechanism:
         list(reading.attributes(told, cell, domains, priors, f"strata.cells.{number}." if strata else ""))
         for number, cell in enumerate(cells)
     ]
-    return Mechanism(strata, [dict(cell["cell"]) for cell in cells], groups, domains, priors, reading.problems)
+    together = [cell.get("together", None if strata else told.get("together")) for cell in cells]
+    named = [dict(cell["cell"]) for cell in cells]
+    return Mechanism(strata, named, groups, domains, priors, reading.problems, together)
 
 
 class _Reading:

@@ -5,7 +5,9 @@ of the probabilities with which two truths show the same. Exchanging the records
 by r² at least, and each of n - 1 others may be the partner: no record is anybody's with a probability of more than 1 /
 (1 + (n - 1) r²). If some columns are unchanged, partners are only in the same stratum.
 
-**P(alpha, gamma)** follows from a matrix and a prior (:mod:`sudare.audits.transitions`).
+**P(alpha, gamma)** follows from a matrix and a prior (:mod:`sudare.audits.transitions`), if the intruder looks at the
+column alone. Against an intruder who uses all columns it follows from all matrices, the prior, and the combinations
+that the certificate lists (:mod:`sudare.audits.whole_record_proof`).
 
 A release does not show how it was drawn. The audit tests what it does show:
 
@@ -13,6 +15,8 @@ A release does not show how it was drawn. The audit tests what it does show:
 - no value is more or less frequent than the matrix allows, whatever the truth;
 - no two values of different attributes are together more or less often than their matrices allow, which draw apart:
   unchanged columns show combinations that never occur;
+- where the certificate lists combinations: values of these columns are together as often as the combinations and the
+  matrices lead to, whatever the remaining records hold; all of them, and every two;
 - where there is a prior: values are as frequent as prior and matrix lead to. A prior from a table is published with
   three digits, so each of its shares may be wrong by one part in a hundred.
 
@@ -37,6 +41,7 @@ from itertools import combinations
 from operator import add
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from sudare.audits.audit_report import Guarantee
@@ -48,11 +53,13 @@ from sudare.audits.mechanism import Attribute, Domain, Mechanism, needs_own_prio
 from sudare.audits.release_columns import Release
 from sudare.audits.transitions import least_ratio
 from sudare.audits.value_spellings import merges, same_texts
+from sudare.audits.whole_record_proof import MOST_VALUES, Inferred, Listed, ends, from_one_value, inferred, read_listed
 from sudare.core.errors import DataError, Problem
 from sudare.core.sizes import FEW_ROWS
 from sudare.policy import TOLERANCE, ColumnSpec, Policy
 
 PK, ALPHA_GAMMA = "pk-anonymity", "alpha-gamma"
+ALL_COLUMNS = "all-columns"
 BATCH = FEW_ROWS
 CERTAINTY = 18.0
 """A count is refused if its probability is below 2 exp(-18): it is some six standard errors off."""
@@ -80,6 +87,20 @@ IN_WHOLE = (
     "standard errors. The method is responsible for drawing values by this matrix: the audit does not detect a small "
     "change of it."
 )
+IN_RECORDS = (
+    "Proven from all matrices, the prior and the combinations of the certificate, against an intruder who sees all "
+    "drawn columns and knows their distribution. `one value` and `one record` are the largest beliefs if one value of "
+    "the column, or one record, is shown; they are not limited. The file agrees with all of these, within six standard "
+    "errors. The method is responsible for drawing values by these matrices: the audit does not detect a small change "
+    "of them. Columns that are released unchanged are not included, except strata."
+)
+NO_OWN_PRIORS = (
+    "Against all columns, every stratum needs a prior of its own in the certificate. The prior of the whole column "
+    "does not describe it."
+)
+TOO_MANY = f"The column has more than {MOST_VALUES:,} values, too many for a proof against all columns."
+PRIOR_NEAR = 0.0052
+"""By how much a share that the policy gives may differ from that in the table."""
 NO_PRIOR = "The certificate has no prior of this column, so nothing can be proven."
 NO_OWN_PRIOR = (
     "In {:,} of {:,} strata the certificate has no prior of this column. Someone who knows a person's stratum knows "
@@ -105,6 +126,7 @@ class Drawn:
     rows: int
     sizes: dict[int, int]
     problems: list[Problem] = field(default_factory=list)
+    listed: dict[int, list[Listed]] = field(default_factory=dict)
 
     def groups(self) -> Iterator[tuple[int, list[Attribute]]]:
         """Yield the number of records of each stratum of the release, and what is drawn in it."""
@@ -139,9 +161,13 @@ def look_at(connection: Any, release: Release, policy: Policy, told: Mapping[str
             reader.outside(found)
             if not found.problems:
                 found.sizes = {group or 0: some.total() for group, some in reader.tally(()).items()}
+                _read_listed(found)
+            if not found.problems:
                 _compare(reader, found)
             if not found.problems:
                 _compare_pairs(reader, found)
+            if not found.problems:
+                _compare_listed(reader, found)
     release.check_read(rows)
     return found
 
@@ -178,16 +204,33 @@ def alpha_gamma(found: Drawn, spec: Any) -> Guarantee:
     if unfounded is not None:
         note, strata = unfounded
         return Guarantee(spec.model, spec.parameters(), required, None, False, strata, note)
+    whole: list[Inferred] = []
+    if spec.against == ALL_COLUMNS and any(len(attributes) > 1 for _, attributes in found.groups()):
+        if not all(one.own_prior for _, one in limited):
+            return Guarantee(spec.model, spec.parameters(), required, None, False, len(limited), NO_OWN_PRIORS)
+        if any(len(one.prior or ()) > MOST_VALUES for _, one in limited):
+            return Guarantee(spec.model, spec.parameters(), required, None, False, len(limited), TOO_MANY)
+        whole = [_inferred(found, group, spec.column) for group in found.sizes]
     if limited[0][1].own_prior:
         note, figures = IN_BELIEFS, [_believed(attribute, spec.column) for _, attribute in limited]
     else:  # all are alike, and a large matrix takes its time
         note, figures = IN_WHOLE, [_believed(limited[0][1], spec.column)] * len(limited)
+    if whole:
+        note = IN_RECORDS
+        figures = [
+            (max(alpha, one.alpha), min(gamma, one.gamma)) for (alpha, gamma), one in zip(figures, whole, strict=True)
+        ]
     short = sum(
         alpha > required.get("alpha", 1) + TOLERANCE or gamma < required.get("gamma", 0) - TOLERANCE
         for alpha, gamma in figures
     )
     worst = {"alpha": max(alpha for alpha, _ in figures), "gamma": min(gamma for _, gamma in figures)}
     achieved = {name: worst[name] for name in required}
+    achieved["one value"] = max(
+        from_one_value(one.prior or (), one.parts(spec.column), one.matrix) for _, one in limited
+    )
+    if whole:
+        achieved["one record"] = max(one.record for one in whole)
     return Guarantee(spec.model, spec.parameters(), required, achieved, not short, short, note)
 
 
@@ -246,6 +289,117 @@ def _believed(attribute: Attribute, column: str) -> tuple[float, float]:
     if len(attribute.columns) == 1:
         return attribute.matrix.beliefs(prior)
     return attribute.matrix.full().beliefs(prior, attribute.parts(column))
+
+
+def _inferred(found: Drawn, group: int, column: str) -> Inferred:
+    """Return what all columns of a stratum reveal about one of them."""
+    attributes = found.mechanism.groups[group]
+    own = next(one for one in attributes if column in one.columns)
+    listed = next((one for one in found.listed.get(group, []) if one.columns[0] == own.columns), None)
+    names = () if listed is None else listed.columns[1:]
+    others = [next(one.matrix for one in attributes if one.columns == some) for some in names]
+    unlisted = [one.matrix for one in attributes if one is not own and one.columns not in names]
+    rows = found.sizes[group]
+    return inferred(own.prior or (), own.parts(column), own.matrix, (listed, others), unlisted, rows)
+
+
+def _read_listed(found: Drawn) -> None:
+    """Read the combinations that the certificate lists, and note what is wrong with them."""
+    for group, rows in found.sizes.items():
+        attributes = found.mechanism.groups[group]
+        sizes = {one.columns: math.prod(map(len, one.values)) for one in attributes}
+        read = read_listed(found.mechanism.together[group], sizes, rows)
+        if isinstance(read, str):
+            found.problems.append(Problem("mechanism.together", f"{read}."))
+            return
+        found.listed[group] = read
+        for listed in read:
+            own = next(one for one in attributes if one.columns == listed.columns[0])
+            if own.prior is None or not own.own_prior:
+                found.problems.append(Problem("mechanism.together", "lists combinations of a column without a prior."))
+            elif _exceeds(listed, own.prior, rows, _prior_of_policy(found.policy, own.columns)):
+                what = "lists more records with a value than its prior allows."
+                found.problems.append(Problem("mechanism.together", what))
+
+
+def _prior_of_policy(policy: Policy, columns: Sequence[str]) -> bool:
+    return any(getattr(spec, "prior", None) and getattr(spec, "column", None) in columns for spec in policy.require)
+
+
+def _exceeds(listed: Listed, prior: Sequence[float], rows: int, of_policy: bool) -> bool:
+    """Return whether combinations have more of a value than its prior, which is rounded or the policy's."""
+    shares = [0.0] * len(prior)
+    for places, records in zip(listed.places, listed.records, strict=True):
+        shares[places[0]] += records / rows
+    off = PRIOR_NEAR if of_policy else 0.0
+    return any(one > share * (1 + ROUNDED) + off + TOLERANCE for one, share in zip(shares, prior, strict=True))
+
+
+def _compare_listed(reader: _Reader, found: Drawn) -> None:
+    """Note columns that show values together more or less often than the listed combinations lead to.
+
+    All columns of a list are compared together, and every two of them: pairs show more.
+    """
+    for columns in sorted({listed.columns for some in found.listed.values() for listed in some}):
+        odd = 0
+        tallies = reader.tally([name for some in columns for name in some])
+        for group, shown in tallies.items():
+            listed = next((one for one in found.listed.get(group or 0, []) if one.columns == columns), None)
+            if listed is not None:
+                odd += _odd_combinations(found, group or 0, listed, shown)
+        if odd:
+            where = " and ".join(name for some in columns for name in some)
+            what = f"show {odd:,} combinations more or less often than those that the certificate lists lead to."
+            found.problems.append(Problem(f"columns '{where}'", what))
+
+
+def _odd_combinations(found: Drawn, group: int, listed: Listed, shown: Counter[tuple[Any, ...]]) -> int:
+    """Count the combinations of a stratum that are shown more or less often than is believable."""
+    attributes = [next(one for one in found.mechanism.groups[group] if one.columns == some) for some in listed.columns]
+    own, rows = attributes[0], found.sizes[group]
+    widths = [math.prod(map(len, one.values)) for one in attributes]
+    seen = np.zeros(widths)
+    for cells, n in shown.items():
+        place, start = [], 0
+        for one in attributes:
+            place.append(one.place(cells[start : start + len(one.columns)]) or 0)
+            start += len(one.columns)
+        seen[tuple(place)] += n
+    off = PRIOR_NEAR if _prior_of_policy(found.policy, own.columns) else 0.0
+    axes = range(len(widths))
+    tests = sorted({tuple(axes), *combinations(axes, 2)})
+    cells = sum(math.prod(widths[axis] for axis in kept) + 1 for kept in tests)
+    certainty = max(CERTAINTY, math.log(2 * cells * len(found.sizes) / ALARMS))
+    odd = 0
+    for kept in tests:
+        matrices = [attributes[axis].matrix for axis in kept]
+        least, most = ends(listed, kept, matrices, own.prior or (), rows)
+        there = seen.sum(axis=tuple(axis for axis in axes if axis not in kept))
+        odd += _off_by_chance(there, least, most, rows, off, certainty)
+    return odd
+
+
+def _off_by_chance(there: Any, least: Any, most: Any, rows: int, off: float, certainty: float) -> int:
+    """Count what is outside of two means by more than chance and rounding explain: single counts, and all together.
+
+    All together, the distances by their standard errors have a norm of at most sqrt(cells) in the mean. It is above
+    that by more than t with a probability of exp(-t² / (2 (1 + 2 b sqrt(cells)) + 3 b t)), where b is the most that one
+    record changes (T. Klein, E. Rio, 2005).
+    """
+    third = certainty / 3
+    rounded = ROUNDED * most + off
+    least, most = np.maximum(least - rounded, 0.0), np.minimum(most + rounded, 1.0)
+
+    def room(mean: Any) -> Any:
+        return third + np.sqrt(third * third + 2 * certainty * rows * mean * (1 - mean))
+
+    odd = int(np.count_nonzero((there < rows * least - room(least)) | (there > rows * most + room(most))))
+    there, least, most = there[most > 0], least[most > 0], most[most > 0]
+    distance = np.maximum(np.maximum(rows * least - there, there - rows * most), 0.0) / np.sqrt(rows * most)
+    cells, step = len(most), 1 / math.sqrt(rows * float(most.min()))
+    linear, constant = 3 * step * certainty, 2 * (1 + 2 * step * math.sqrt(cells)) * certainty
+    limit = math.sqrt(cells) + (linear + math.sqrt(linear**2 + 4 * constant)) / 2
+    return odd + int(float(np.linalg.norm(distance)) > limit)
 
 
 def _by_place(told: Mapping[Any, float], values: Domain, spec: ColumnSpec) -> list[float] | None:

@@ -132,6 +132,10 @@ def show_calibration(found: dict[str, Any]) -> None:
         held = found["held_by"][name]
         by = f", limited by {names[held]}" if apart and held is not None else ""
         say(f"  column '{name}'{size}: {_floor(p)}{by}")
+    for name, one in found["beliefs"].items():
+        say(f"  column '{name}': alpha = {_ceiling(one['alpha'])}, gamma = {_floor(one['gamma'])}")
+        record = f", and for one shown record {_ceiling(one['record'])}" if "record" in one else ""
+        say(f"    the largest belief, which is not limited: for one shown value {_ceiling(one['value'])}{record}")
     if found["p"] == 0:
         say("  note: no value may be kept; the release would be pure noise.")
 
@@ -139,6 +143,11 @@ def show_calibration(found: dict[str, Any]) -> None:
 def _floor(p: float) -> str:
     """Return a probability that is no larger than it is, with six digits."""
     return f"{math.floor(p * 1e6 + 1e-6) / 1e6:.6f}"
+
+
+def _ceiling(figure: float) -> str:
+    """Return a probability that is no smaller than it is, with six digits."""
+    return f"{math.ceil(figure * 1e6 - 1e-6) / 1e6:.6f}"
 
 
 def show_nodes(found: dict[str, Any], most: int) -> None:

@@ -6,6 +6,10 @@ every value, and B(t, s) >= ``gamma`` for every two: the value of anybody can on
 [gamma, alpha]. It is a property of the mechanism and of the prior; what a mechanism reaches is computed in
 :mod:`sudare.methods.pram.matrix_bounds`. A missing value is a value of its own.
 
+``against`` says what is shown to this somebody: the ``column`` alone, as in the paper, or all perturbed columns of a
+record (``all-columns``). The latter also knows how columns go together in the table
+(:mod:`sudare.methods.pram.whole_record`), and is never weaker: both must be kept.
+
 Reference: the criterion extends Pk-anonymity (D. Ikarashi, K. Chida, K. Takahashi, 2009) to attribute disclosure; see
 ``docs/concepts.md``.
 """
@@ -22,6 +26,9 @@ from sudare.models import parameters
 from sudare.models.group_counts import Groups
 from sudare.models.segment_sums import TOLERANCE
 from sudare.models.ungrouped import Ungrouped
+
+INTRUDERS = ("all-columns", "column")
+"""What an intruder looks at: all perturbed columns of a record, or the limited one."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +51,24 @@ class AlphaGamma(Ungrouped):
     alpha: float
     gamma: float
     prior: Mapping[str, float] | None = field(default=None, hash=False)
+    against: str = "all-columns"
 
     def __post_init__(self) -> None:
         numbers = (
             parameters.number(f"{self.name}.alpha", self.alpha, above=0, most=1),
             parameters.number(f"{self.name}.gamma", self.gamma, least=0, most=1),
         )
-        parameters.require(parameters.column(f"{self.name}.column", self.column), *numbers, self._unfit_prior())
+        parameters.require(
+            parameters.column(f"{self.name}.column", self.column), *numbers, self._unfit_prior(), self._unfit_intruder()
+        )
         if self.gamma >= self.alpha:
             allowed = f"a number from 0, below alpha = {self.alpha:g}"
             parameters.require(parameters.refusal(f"{self.name}.gamma", self.gamma, allowed))
+
+    def _unfit_intruder(self) -> Problem | None:
+        allowed = "all-columns, or column"
+        known = self.against in INTRUDERS
+        return None if known else parameters.refusal(f"{self.name}.against", self.against, allowed)
 
     def _unfit_prior(self) -> Problem | None:
         where, allowed = f"{self.name}.prior", "the shares of two values or more, above 0, that add up to 1"

@@ -11,7 +11,7 @@ from sudare.core.errors import ParameterError, PolicyError, PolicyUnmetError, Pr
 from sudare.core.progress import Listener, silent
 from sudare.methods import METHODS
 from sudare.methods.pram import Calibration, Curve, Limit
-from sudare.methods.pram import calibrate as largest
+from sudare.methods.pram.unseen_table import calibrate_unseen, figures
 from sudare.models import MODELS, Requirements
 from sudare.pipeline.request_checks import view_of
 from sudare.policy import AlphaGammaSpec, PkAnonymitySpec, Policy
@@ -33,7 +33,9 @@ class Calibrated:
     ``p`` is the largest common probability, and ``retention`` the probability of each column under the policy's method;
     a release keeps a little less, because it publishes the value (:mod:`sudare.methods.pram.published_retention`).
     ``bounds`` has the largest p by each condition (None: not required), ``binding`` the condition that limits p (None:
-    all may be kept), and ``held_by`` that of each column. ``records`` is None if the number is not known.
+    all may be kept), and ``held_by`` that of each column. ``records`` is None if the number is not known. ``beliefs``
+    has, for each limited column and with this retention, the promised ``alpha`` and ``gamma``, and two largest beliefs,
+    which are not limited: for one shown ``value``, and against all columns for one shown ``record``.
     """
 
     p: float
@@ -43,6 +45,7 @@ class Calibrated:
     held_by: Mapping[str, str | None]
     records: int | None
     values: Mapping[str, int]
+    beliefs: Mapping[str, Mapping[str, float]]
     _curves: Callable[[], list[CurveData]] = field(repr=False)
 
     def to_dict(self, *, curves: bool = False) -> dict[str, Any]:
@@ -55,6 +58,7 @@ class Calibrated:
             "held_by": dict(self.held_by),
             "records": self.records,
             "values": dict(self.values),
+            "beliefs": {name: dict(figures) for name, figures in self.beliefs.items()},
         }
         return found | {"curves": self._curves()} if curves else found
 
@@ -106,12 +110,24 @@ def calibrate(
         held_by={name: found.held_by[columns[name]] for name in order},
         records=table.rows,
         values={name: (table.single.get(name) or table.sensitive[name]).size for name in order},
+        beliefs=_beliefs(promises, [None if at in own else p for at, p in enumerate(found.retention)]),
         _curves=curves,
     )
 
 
 def _requirements(policy: Policy) -> Requirements:
     return Requirements(tuple(MODELS[spec.model](**spec.parameters()) for spec in policy.require))
+
+
+def _beliefs(promises: Any, retention: Sequence[float | None]) -> dict[str, dict[str, float]]:
+    """Return what is believed of each limited column."""
+    found: dict[str, dict[str, float]] = {}
+    for limit in promises.limits:
+        alpha, gamma = promises.figures(limit, retention)
+        there = found.setdefault(limit.model.column, {"alpha": alpha, "gamma": gamma})
+        there |= {"alpha": max(there["alpha"], alpha), "gamma": min(there["gamma"], gamma)}
+        there |= promises.worst_beliefs(limit, retention)
+    return found
 
 
 def _traced(promises: Any, free: Sequence[bool]) -> Iterator[CurveData]:
@@ -123,7 +139,7 @@ def _traced(promises: Any, free: Sequence[bool]) -> Iterator[CurveData]:
     for limit in promises.limits:
         if not free[limit.number]:
             continue
-        both = [promises.figures(limit, p) for p in grid]
+        both = [promises.figures(limit, [p if each else None for each in free]) for p in grid]
         for place, condition in enumerate(("alpha", "gamma")):
             yield {
                 "condition": condition,
@@ -165,13 +181,18 @@ def _beforehand(policy: Policy, options: Mapping[str, Any], records: int | None)
     problems += _wrong_records(records, needed=bool(ks))
     # without Pk, a column that has no limits may have any number of values
     limited = {spec.column for _, spec in asked}
-    problems += _wrong_sizes(values, [name for name in names if ks and name not in limited])
+    against_all = [spec.against == "all-columns" for _, spec in asked]
+    needed = [name for name in names if (ks or any(against_all)) and name not in limited]
+    problems += _wrong_sizes(values, needed)
     if problems:
         raise PolicyError(problems)
     limits = [Limit(names.index(spec.column), list((spec.prior or {}).values()), spec.alpha, spec.gamma)
               for _, spec in asked]  # fmt: skip
     sizes = [values[name] or 2 for name in names]
-    found = _solved(policy, records, sizes, max(ks, default=None), limits, options)
+    found = _solved(policy, records, sizes, max(ks, default=None), limits, against_all, options)
+    beliefs: dict[str, dict[str, float]] = {}
+    for limit, every in zip(limits, against_all, strict=True):
+        beliefs[names[limit.attribute]] = figures(limit, sizes, found.retention, against_all=every)
     return Calibrated(
         p=found.p,
         bounds=found.bounds,
@@ -180,6 +201,7 @@ def _beforehand(policy: Policy, options: Mapping[str, Any], records: int | None)
         held_by=dict(zip(names, found.held_by, strict=True)),
         records=records,
         values={name: size for name, size in values.items() if size is not None},
+        beliefs=beliefs,
         _curves=lambda: list(_named(found.curves, names)),
     )
 
@@ -225,6 +247,7 @@ def _solved(
     sizes: Sequence[int],
     k: int | None,
     limits: Sequence[Limit],
+    against_all: Sequence[bool],
     options: Mapping[str, Any],
 ) -> Calibration:
     """Calibrate; report a failure as a requirement of the policy that cannot be met."""
@@ -234,7 +257,7 @@ def _solved(
         raise PolicyError(Problem("method.weights", "belong to p: per-column."))
     weights = [float(given.get(name, 1.0)) for name in names] if options["p"] == "per-column" else None
     try:
-        return largest(records or 1, sizes, k=k, limits=limits, weights=weights)
+        return calibrate_unseen(records or 1, sizes, k=k, limits=limits, against_all=against_all, weights=weights)
     except ParameterError as error:
         asked = [f"alpha-gamma (column = {names[limit.attribute]})" for limit in limits]
         words = {f"limits[{place}]": name for place, name in enumerate(asked)} | {"k": f"pk-anonymity (k = {k})"}

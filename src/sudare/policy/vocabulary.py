@@ -211,6 +211,7 @@ class AlphaGammaSpec(_Requirement):
     alpha: Annotated[_Positive, Field(le=1)]
     gamma: Annotated[_Real, Field(ge=0, lt=1)]
     prior: dict[str, _Positive] | None = Field(default=None, min_length=2)
+    against: Literal["all-columns", "column"] = "all-columns"
 
     @model_validator(mode="after")
     def _consistent(self) -> AlphaGammaSpec:

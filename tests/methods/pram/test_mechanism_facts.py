@@ -34,7 +34,7 @@ def table_of(counts, rows_of_q=5):
 
 
 def policy(alpha, gamma, k=None, columns=None, **method):
-    require = [{"model": "alpha-gamma", "column": "ill", "alpha": alpha, "gamma": gamma}]
+    require = [{"model": "alpha-gamma", "column": "ill", "alpha": alpha, "gamma": gamma, "against": "column"}]
     require += [] if k is None else [{"model": "pk-anonymity", "k": k}]
     roles = {"q": {"role": "quasi"}, "ill": {"role": "sensitive"}} | (columns or {})
     return {"columns": roles, "require": require, "method": {"name": "pram", **method}}
@@ -124,7 +124,9 @@ def test_all_counts_that_the_shares_allow_lead_to_few_answers(alpha, gamma):
         datasets.adult().select(["income", "race"]),
         {
             "columns": {"race": {"role": "quasi"}, "income": {"role": "sensitive"}},
-            "require": [{"model": "alpha-gamma", "column": "income", "alpha": alpha, "gamma": gamma}],
+            "require": [
+                {"model": "alpha-gamma", "column": "income", "alpha": alpha, "gamma": gamma, "against": "column"}
+            ],
             "method": {"name": "pram"},
         },
     ).certificate["mechanism"]["calibration"]

@@ -32,7 +32,7 @@ def policy(*require, columns=None, **method):
 
 
 def limit(alpha, gamma, prior=None):
-    given = {"model": "alpha-gamma", "column": "ill", "alpha": alpha, "gamma": gamma}
+    given = {"model": "alpha-gamma", "column": "ill", "alpha": alpha, "gamma": gamma, "against": "column"}
     return given | ({} if prior is None else {"prior": prior})
 
 

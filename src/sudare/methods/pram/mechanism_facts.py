@@ -1,7 +1,8 @@
 """The facts of PRAM in a certificate: matrices, retention probabilities and notes.
 
 It publishes the values of a table, shares with three digits if a promise or an invariant matrix needs them, and what
-follows from these: matrices, and a p that is calibrated for them (:mod:`sudare.methods.pram.published_retention`). An
+follows from these: matrices, and a p that is calibrated for them (:mod:`sudare.methods.pram.published_retention`). For
+promises against all columns it publishes frequent combinations (:mod:`sudare.methods.pram.known_combinations`). An
 invariant matrix is made of the rounded shares, so it reveals no more than they do. Matrices and a p from the policy are
 published unchanged.
 """
@@ -17,7 +18,8 @@ import numpy as np
 from sudare.methods.hiding.hidden_column import domain
 from sudare.methods.pram import Calibration, cut
 from sudare.methods.pram.attributes import Attribute
-from sudare.methods.pram.promises import Matrix, Promises, Retention
+from sudare.methods.pram.known_combinations import unit
+from sudare.methods.pram.promises import Matrix, Promise, Promises, Retention
 from sudare.table import Table
 
 REPEATED = (
@@ -28,6 +30,11 @@ REPEATED = (
 MEASURES = "Values were drawn at random; the loss measures describe generalization only."
 ORDER = "The rows are in random order, as Pk-anonymity requires."
 NOISE = "Some columns keep no values: they show only noise."
+ALL_COLUMNS = (
+    "alpha-gamma against all-columns is about an intruder who sees all perturbed columns of a record, knows its "
+    "stratum and knows the whole distribution of these columns."
+)
+UNCHANGED = "Not included are the columns that are released unchanged, because they are assumed to be unknown: {}."
 KEPT = "The promises allow some columns to stay unchanged, so they are unchanged."
 FEW = 10
 """Records of a stratum below which the certificate warns: the largest of the usual minimum frequencies, 3 to 10, of
@@ -66,9 +73,15 @@ def facts_of(promises: Promises, retention: Retention, calibrated: Calibrated) -
     for name, part in everywhere["columns"].items():
         told[name] |= part
     facts |= {key: value for key, value in everywhere.items() if key == "joint"}
+    if not layout.by:
+        facts |= _told_together(promises, 0)
     if layout.by:
         cells = [
-            {"cell": dict(cell.key), **_told_cell(promises, number, retention, shared=False)}
+            {
+                "cell": dict(cell.key),
+                **_told_cell(promises, number, retention, shared=False),
+                **_told_together(promises, number),
+            }
             for number, cell in enumerate(layout.cells)
         ]
         facts["strata"] = {"columns": list(layout.by), "cells": cells}
@@ -119,6 +132,36 @@ def _told_cell(promises: Promises, index: int, retention: Retention, *, shared: 
     return {"columns": columns} | ({"joint": joint} if joint else {})
 
 
+def _told_together(promises: Promises, index: int) -> dict[str, Any]:
+    """Return the frequent combinations in a cell of columns that are limited against all columns."""
+    seen: dict[int, Promise] = {}
+    for limit in promises.limits:
+        if limit.known is not None and limit.known.others:
+            seen.setdefault(limit.number, limit)
+    told = [_told_combinations(promises, index, limit) for limit in seen.values()]
+    return {"together": told} if told else {}
+
+
+def _told_combinations(promises: Promises, index: int, limit: Promise) -> dict[str, Any]:
+    """Return combinations by the places of their values, each with its number of records, rounded down."""
+    layout = promises.mechanism.layout
+    cell, known = layout.cells[index], limit.known
+    assert known is not None
+    axes = [limit.number, *known.others]
+    places = np.nonzero(known.counts[index])
+    # a joint attribute is told by all combinations of its columns, and not only by those that can be drawn
+    told = [
+        cell.domains[at][place] if len(layout.attributes[at].columns) > 1 else place
+        for at, place in zip(axes, places, strict=True)
+    ]
+    lines = np.column_stack([*told, known.counts[index][places]])
+    return {
+        "columns": [list(layout.attributes[at].names) for at in axes],
+        "unit": unit(cell.rows),
+        "combinations": lines.tolist(),
+    }
+
+
 def _told_joint(attribute: Attribute, codes: Any, matrix: Matrix, prior: Any) -> dict[str, Any]:
     """Return a joint matrix over all combinations; what is never drawn has a column of zeros.
 
@@ -145,8 +188,14 @@ def _fresh(matrix: Matrix) -> Any:
 def notes_of(table: Table, promises: Promises, retention: Retention) -> list[str]:
     """Return the notes that a reader of the certificate needs besides the promises."""
     notes = [MEASURES]
+    perturbed = [name for attribute in promises.mechanism.layout.attributes for name in attribute.names]
     if promises.k is not None:
         notes.append(ORDER)
+    if any(limit.known is not None for limit in promises.limits):
+        strata = promises.mechanism.layout.strata
+        carried = [] if table.carried is None else table.carried.column_names
+        unchanged = [name for name in dict.fromkeys([*table.context, *carried]) if name not in (*strata, *perturbed)]
+        notes.append(f"{ALL_COLUMNS} {UNCHANGED.format(', '.join(unchanged))}" if unchanged else ALL_COLUMNS)
     if table.subject is not None and len(np.unique(table.subject.codes)) < table.rows:
         notes.append(REPEATED)
     if 0.0 in retention:

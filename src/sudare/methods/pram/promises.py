@@ -9,9 +9,14 @@ in knows its distribution, too. Of an attribute that is drawn alike in all cells
 are therefore those of B(t, s) = sum over o of R[t, o] post(s | o), where t and o are joint values and s is a value of
 the column. Its prior is the joint one.
 
-**How much may be kept.** Uniform matrices of single columns all over the table are calibrated exactly, by
-:mod:`sudare.methods.pram.calibration`. Otherwise the largest p is found by halving, after steps of a hundredth found
-the first place where the promise is lost; whatever is found, the figures of the result itself are what has to hold.
+**Against whom.** ``against: column`` is the paper's intruder, who looks at the limited column alone. By default the
+intruder uses all perturbed columns of a record, and knows how columns go together in the stratum
+(:mod:`sudare.methods.pram.whole_record`). This promise includes the other one: both figures are computed, and the worse
+counts.
+
+**How much may be kept.** Uniform matrices of single columns all over the table, against the column alone, are
+calibrated exactly, by :mod:`sudare.methods.pram.calibration`. Otherwise :mod:`sudare.methods.pram.column_retention`
+searches; whatever is found, the figures of the result itself are what has to hold.
 
 **What a release tells of it.** Promises are kept for the shares as they are, and as they are told, with three digits. A
 p that was calibrated for both would tell more of the former. So a release uses one that is calibrated for what is told,
@@ -20,14 +25,15 @@ and lowered by a few fixed steps where the shares as they are need it (:mod:`sud
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.core.errors import PolicyError, PolicyUnmetError, Problem
+from sudare.core.errors import PolicyError, PolicyUnmetError, Problem, UnsupportedError
 from sudare.methods.pram import (
     RUNGS,
     Calibration,
@@ -44,6 +50,9 @@ from sudare.methods.pram import (
     unkept,
 )
 from sudare.methods.pram.attributes import Attribute, Cell, Layout, code_of
+from sudare.methods.pram.column_retention import Condition, calibrated_by
+from sudare.methods.pram.known_combinations import Known, known_combinations
+from sudare.methods.pram.whole_record import Beliefs, Channel, beliefs, one_value
 from sudare.models import TOLERANCE, AlphaGamma, PkAnonymity, Requirements, describe
 
 Matrix = NDArray[np.float64]
@@ -56,8 +65,9 @@ DIGITS = 3
 NEAR = 0.005
 """By how much a share in the policy may differ from that in the table: what is promised by it holds as nearly."""
 TAKEN = "remove it: it is then taken from the data."
-STEPS = 100
-HALVINGS = 50
+ALL_COLUMNS = "all-columns"
+MOST_VALUES = 1024
+"""Values of an attribute, joint ones included, that can be limited against all columns."""
 
 
 def rounded(counts: NDArray[np.int64]) -> Shares:
@@ -83,6 +93,13 @@ class Mechanism:
             return invariant_matrix(rounded(cell.counts[number]), p)
         return uniform_matrix(len(cell.domains[number]), p)
 
+    def channel(self, cell: Cell, number: int, p: float | None) -> Channel:
+        """Return how an attribute is drawn in a cell."""
+        size = len(cell.domains[number])
+        if p is not None and not self.invariant:
+            return Channel(size, p)
+        return Channel(size, None, self.matrix(cell, number, p))
+
     def ratio(self, cell: Cell, number: int, p: float | None) -> float:
         """Return the least ratio of two probabilities with which truths of a cell show the same value."""
         if p is None:
@@ -107,12 +124,16 @@ class Mechanism:
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """P(alpha, gamma) of one column: its attribute, its place in it, and its prior in every cell, over the domain."""
+    """P(alpha, gamma) of one column: its attribute, its place in it, and its prior in every cell, over the domain.
+
+    ``known`` are the published combinations with other columns, if the intruder uses these (None: the column alone).
+    """
 
     model: AlphaGamma
     number: int
     place: int
     priors: tuple[Shares, ...]
+    known: Known | None = None
 
 
 class Published(NamedTuple):
@@ -137,8 +158,48 @@ class Promises:
             for cell in self.mechanism.layout.cells
         )
 
-    def figures(self, limit: Promise, p: float | None, *, told: bool = False) -> tuple[float, float]:
+    def figures(self, limit: Promise, retention: Retention, *, told: bool = False) -> tuple[float, float]:
         """Return the worst alpha and gamma of a limited column over all cells; ``told``: only by published shares."""
+        alpha, gamma = self._of_column(limit, retention[limit.number], told=told)
+        for made in self._of_records(limit, retention, told=told):
+            alpha, gamma = max(alpha, made.alpha), min(gamma, made.gamma)
+        return alpha, gamma
+
+    def worst_beliefs(self, limit: Promise, retention: Retention) -> dict[str, float]:
+        """Return the most that is believed of anybody if one value is shown, and if one record is; neither is limited.
+
+        The former is the belief of somebody who looks at the limited column alone. The latter is an upper bound, and
+        only there if the intruder uses all columns.
+        """
+        layout = self.mechanism.layout
+        attribute, values = layout.attributes[limit.number], []
+        for cell, shares in zip(layout.cells, limit.priors, strict=True):
+            channel = self.mechanism.channel(cell, limit.number, retention[limit.number])
+            parts = parts_of(attribute, cell.domains[limit.number], limit.place)
+            values += [one_value(prior, parts, channel) for prior in (shares, *exact(limit, cell))]
+        records = [made.record for made in self._of_records(limit, retention, told=False)]
+        return {"value": max(values)} | ({"record": max(records)} if records else {})
+
+    def _of_records(self, limit: Promise, retention: Retention, *, told: bool) -> Iterator[Beliefs]:
+        """Yield what an intruder who uses all columns believes, in every cell."""
+        known, layout = limit.known, self.mechanism.layout
+        if known is None:
+            return
+        for index, (cell, shares) in enumerate(zip(layout.cells, limit.priors, strict=True)):
+            channels = [self.mechanism.channel(cell, at, p) for at, p in enumerate(retention)]
+            parts = parts_of(layout.attributes[limit.number], cell.domains[limit.number], limit.place)
+            for prior in (shares, *([] if told else exact(limit, cell))):
+                yield beliefs(
+                    prior,
+                    known.counts[index] / cell.rows,
+                    parts,
+                    channels[limit.number],
+                    [channels[at] for at in known.others],
+                    [channels[at] for at in known.apart(len(channels))],
+                )
+
+    def _of_column(self, limit: Promise, p: float | None, *, told: bool) -> tuple[float, float]:
+        """Return the worst figures against an intruder who looks at the column alone."""
         attribute = self.mechanism.layout.attributes[limit.number]
         simple = len(attribute.columns) == 1 and not self.mechanism.invariant and p is not None
         found = []
@@ -164,7 +225,7 @@ class Promises:
     def _lost(self, retention: Retention, slack: float = TOLERANCE) -> Iterator[tuple[Promise, str, float]]:
         """Yield the limits of beliefs that are not kept, with the condition and its figure."""
         for limit in self.limits:
-            alpha, gamma = self.figures(limit, retention[limit.number])
+            alpha, gamma = self.figures(limit, retention)
             if alpha > limit.model.alpha + slack:
                 yield limit, "alpha", alpha
             if gamma < limit.model.gamma - slack:
@@ -179,13 +240,18 @@ class Promises:
         rungs, binding = [0] * len(retention), None
         while True:
             kept = [None if at in own else cut(p * RUNGS[rungs[at]]) for at, p in enumerate(retention)]
-            lost = [(limit.number, condition) for limit, condition, _ in self._lost(kept, 0) if limit.number not in own]
-            below = {at for at, _ in lost if rungs[at] + 1 < len(RUNGS)}
+            lost = [(limit, condition) for limit, condition, _ in self._lost(kept, 0)]
+            below = {
+                at
+                for limit, _ in lost
+                for at in ([limit.number] if limit.known is None else range(len(retention)))
+                if at not in own and rungs[at] + 1 < len(RUNGS)
+            }
             if not below:
                 return Published(kept, binding)
             binding = lost[0][1]
             for at in range(len(retention)) if alike else below:
-                rungs[at] += 1
+                rungs[at] = min(rungs[at] + 1, len(RUNGS) - 1)
 
     def calibrated(self, weights: Sequence[float] | None = None, *, told: bool = False) -> Calibration:
         """Return how much may be kept; ``weights`` give each attribute a probability of its own, for plain mechanisms.
@@ -193,7 +259,7 @@ class Promises:
         ``told`` uses only the published shares, and not the exact ones of the table.
         """
         layout = self.mechanism.layout
-        if self.mechanism.plain:
+        if self.mechanism.plain and all(limit.known is None for limit in self.limits):
             limits = [
                 Limit(at.number, prior, at.model.alpha, at.model.gamma)
                 for at in self.limits
@@ -203,28 +269,34 @@ class Promises:
             made = calibrate(layout.cells[0].rows, sizes, k=self.k, limits=limits, weights=weights)
             curves = {(curve.condition, curve.attribute, curve.limit): curve for curve in made.curves}
             return replace(made, curves=tuple(curves.values()))  # of the two priors, one is enough to look at
-        bounds: dict[str, float | None] = {"pk": None, "alpha": None, "gamma": None}
         free = [number for number in range(len(layout.attributes)) if number not in self.mechanism.own]
+        return calibrated_by(list(self._conditions(free, told)), len(layout.attributes), weights)
 
-        def kept(p: float) -> Retention:
-            return [p if number in free else None for number in range(len(layout.attributes))]
+    def _conditions(self, free: Sequence[int], told: bool) -> Iterator[Condition]:
+        """Yield the promises as conditions of the retention; matrices of the policy are as they are."""
+
+        def kept(retention: Sequence[float]) -> Retention:
+            return [p if number in free else None for number, p in enumerate(retention)]
 
         k = self.k
         if k is not None:
-            bounds["pk"] = _largest(lambda p: self.pk(kept(p)) >= k)
+            yield Condition("pk", None, lambda retention: self.pk(kept(retention)) >= k)
         for limit in self.limits:
-            if limit.number not in free:
+            if limit.number not in free and (limit.known is None or not free):
                 continue
-            alpha = _largest(lambda p, at=limit: self.figures(at, p, told=told)[0] <= at.model.alpha)  # type: ignore[misc]
-            gamma = _largest(lambda p, at=limit: self.figures(at, p, told=told)[1] >= at.model.gamma)  # type: ignore[misc]
-            for key, found in (("alpha", alpha), ("gamma", gamma)):
-                before = bounds[key]
-                bounds[key] = found if before is None else min(before, found)
-        asked = {key: bound for key, bound in bounds.items() if bound is not None}
-        p = min(asked.values(), default=1.0)
-        binding = next((key for key, bound in asked.items() if bound == p), None) if p < 1 else None
-        held = tuple(binding for _ in layout.attributes)
-        return Calibration(p, tuple(p for _ in layout.attributes), bounds, binding, None, held, ())
+
+            @lru_cache(maxsize=512)
+            def figures(retention: tuple[float, ...], at: Promise = limit) -> tuple[float, float]:
+                return self.figures(at, kept(retention), told=told)
+
+            def alpha_kept(retention: Sequence[float], at: Promise = limit, of: Any = figures) -> bool:
+                return bool(of(tuple(retention))[0] <= at.model.alpha)
+
+            def gamma_kept(retention: Sequence[float], at: Promise = limit, of: Any = figures) -> bool:
+                return bool(of(tuple(retention))[1] >= at.model.gamma)
+
+            yield Condition("alpha", limit.number, alpha_kept)
+            yield Condition("gamma", limit.number, gamma_kept)
 
 
 def exact(limit: Promise, cell: Cell) -> list[Shares]:
@@ -256,22 +328,6 @@ def folded(prior: Shares, matrix: Matrix, parts: NDArray[np.int64]) -> tuple[flo
     return float(own[truths].max()), float(believed[truths][:, there].min())
 
 
-def _largest(holds: Callable[[float], bool]) -> float:
-    """Return the largest p before a promise is first lost, as far as steps of a hundredth show it; 0 if at once."""
-    low = 0.0
-    for step in range(1, STEPS + 1):
-        if not holds(step / STEPS):
-            break
-        low = step / STEPS
-    else:
-        return 1.0
-    high = low + 1 / STEPS
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
-
-
 def promises_of(requirements: Requirements, mechanism: Mechanism) -> Promises:
     """Return the requirements, or raise all that no mechanism can keep."""
     layout = mechanism.layout
@@ -291,7 +347,8 @@ def promises_of(requirements: Requirements, mechanism: Mechanism) -> Promises:
         elif isinstance(model, AlphaGamma) and model.column in drawn:
             priors = _priors(model, layout)
             number, place = layout.place(model.column)
-            limits.append(Promise(model, number, place, priors))
+            known = _known(model, layout, number, place) if _uses_others(model, layout) else None
+            limits.append(Promise(model, number, place, priors, known))
             problems += _out_of_reach(limits[-1], layout)
         elif isinstance(model, AlphaGamma):
             raise PolicyError(Problem(describe(model), f"'{model.column}' is not perturbed.", "remove it from strata."))
@@ -308,6 +365,25 @@ def promises_of(requirements: Requirements, mechanism: Mechanism) -> Promises:
         what = "pram needs a requirement of pk-anonymity or alpha-gamma, but there is none."
         raise PolicyError(Problem("require", what, "without a promise there is no limit for the random draws."))
     return Promises(mechanism, k, tuple(limits))
+
+
+def _uses_others(model: AlphaGamma, layout: Layout) -> bool:
+    """Return whether there are columns besides the limited one that an intruder can use."""
+    return model.against == ALL_COLUMNS and len(layout.attributes) > 1
+
+
+def _known(model: AlphaGamma, layout: Layout, number: int, place: int) -> Known:
+    """Return what is published of the combinations of a column with others; raise where they cannot be known."""
+    if len(layout.by) > len(layout.strata):
+        what = f"is {ALL_COLUMNS}, but `never` makes draws depend on columns that are released unchanged."
+        hint = "use against: column, or name these columns in strata."
+        raise PolicyError(Problem(f"{describe(model)}.against", what, hint))
+    size = layout.attributes[number].size
+    if size > MOST_VALUES:
+        what = f"is {ALL_COLUMNS}, but '{model.column}' has {size:,} values. Allowed: up to {MOST_VALUES:,}."
+        raise UnsupportedError(Problem(f"{describe(model)}.against", what, "use coarser values, or against: column."))
+    parts = [parts_of(layout.attributes[number], cell.domains[number], place) for cell in layout.cells]
+    return known_combinations(layout, number, parts)
 
 
 def _priors(model: AlphaGamma, layout: Layout) -> tuple[Shares, ...]:

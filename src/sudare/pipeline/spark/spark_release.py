@@ -347,8 +347,9 @@ def _added(counted: pa.Table) -> pa.Table:
 
 
 def _drawn(request: Request, spread: _Spread, show: Wanted) -> tuple[Decision, FiguresOf]:
-    """Fix the mechanism by which values are drawn, from how often each occurs."""
-    table = _as_counted(spread)
+    """Fix the mechanism by which values are drawn, from how often each occurs, alone or with others."""
+    against_all = any(getattr(model, "against", None) == "all-columns" for model in request.requirements.models)
+    table = _as_combined(spread) if against_all else _as_counted(spread)
     # whether sets of several records are one draw shows where these come together
     recoding = request.decide(replace(table, subject=None) if request.entry.recoding == "sets" else table)
     assert isinstance(recoding, Perturbation)
@@ -395,6 +396,42 @@ def _as_counted(spread: _Spread) -> Table:
         carried=empty.carried,
         context={name: column(each) for name, each in empty.context.items()},
     )
+
+
+def _as_combined(spread: _Spread) -> Table:
+    """Return a table with as many records of each combination of drawn values as there are."""
+    empty = spread.book.table
+    names = [*empty.single, *empty.sensitive]
+    parts = spread.gather(partial(_combined_codes, tuple(names)), _merged_codes)
+    if not parts:
+        return _as_counted(spread)
+    found = _merged_codes(pa.concat_tables(parts), None)
+    if found.num_rows > MOST_ATOMS:
+        what = f"{found.num_rows:,} different records are too many to decide on in one place ({MOST_ATOMS:,} at most)."
+        raise UnsupportedError(what, hint="use alpha-gamma with against: column, or coarser values.")
+    found = found.sort_by([(key, "ascending") for key in found.column_names[:-1]])
+    counts = found.column("n").to_numpy()
+    codes = {name: np.repeat(found.column(at).to_numpy(), counts) for at, name in enumerate(names)}
+    return replace(
+        _as_counted(spread),
+        quasi={name: replace(each, codes=codes[name].astype(each.codes.dtype)) for name, each in empty.single.items()},
+        sensitive={
+            name: replace(each, codes=codes[name].astype(each.codes.dtype)) for name, each in empty.sensitive.items()
+        },
+    )
+
+
+def _combined_codes(names: tuple[str, ...], shard: Table) -> pa.Table:
+    """Count the combinations of codes of a shard; columns are called by their positions, and the last is ``n``."""
+    columns = {**shard.single, **shard.sensitive}
+    keys = [pa.array(columns[name].codes.astype(np.uint32)) for name in names]
+    once = pa.array(np.ones(shard.rows, np.int64))
+    return _added(pa.table([*keys, once], names=[*(f"c{at}" for at in range(len(keys))), "n"])).combine_chunks()
+
+
+def _merged_codes(one: pa.Table, other: pa.Table | None) -> pa.Table:
+    """Merge the counts of two shards."""
+    return _added(one if other is None else pa.concat_tables([one, other])).combine_chunks()
 
 
 # -- what executors run
