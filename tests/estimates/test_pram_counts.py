@@ -487,9 +487,10 @@ def people(rows=6000):
 
 def made(rows, out=None, **method):
     roles = {"sex": "quasi", "age": "quasi", "town": "insensitive", "income": "sensitive"}
+    against = {"against": "column"} if "never" in method else {}
     policy = {
         "columns": {name: {"role": role} for name, role in roles.items()},
-        "require": [{"model": "alpha-gamma", "column": "income", "alpha": 0.95, "gamma": 0.001}],
+        "require": [{"model": "alpha-gamma", "column": "income", "alpha": 0.95, "gamma": 0.001} | against],
         "method": {"name": "pram", "p": 0.6} | method,
     }
     policy["columns"]["age"]["kind"] = "numeric"

@@ -123,6 +123,10 @@ class Mechanism(Facts):
         list[Mapping[str, Any]] | None,
         "groups of `columns` that were drawn together, each with the `rows` of its matrix",
     ]
+    together: Annotated[
+        list[Mapping[str, Any]] | None,
+        "frequent `combinations` of the values of `columns`, with numbers of records that are rounded down to a `unit`",
+    ]
     calibration: Annotated[
         Mapping[str, Any],
         "how much of the values is kept (`p`, `retention`), and which condition allows no more (`binding`)",

@@ -35,6 +35,8 @@ def meaning(one: Mapping[str, Any]) -> str:
     by_item = given.get("variant") == "frequency"
     harmless = ", harmless ones aside" if given.get("harmless") else ""
     represented = ", well represented" if given.get("variant", "distinct") != "distinct" else ""
+    alone = given.get("against", "column") == "column"
+    intruder = "someone who looks at this column alone" if alone else "someone who uses all perturbed columns"
     sentences = {
         "k-anonymity": f"Nobody stands out: each combination of quasi-identifiers that the release shows "
         f"belongs to at least {k} {who}.",
@@ -52,7 +54,8 @@ def meaning(one: Mapping[str, Any]) -> str:
         "km-anonymity": f"Someone who knows up to {m} items of a person finds at least {k} records with these items.",
         "pk-anonymity": f"Even someone who knows the whole table links a record with its person with a probability "
         f"of at most 1/{k}.",
-        "alpha-gamma": f"The probability that anyone can assign to a person's {column} stays within the two limits.",
+        "alpha-gamma": f"On average, the probability that {intruder} assigns to a person's {column} stays within the "
+        "two limits.",
         "uniqueness": f"Few records are unique: at most a share {given.get('most')} of them are alone with "
         "what they show.",
         "identifiers absent": "No column that names a person is in the file.",

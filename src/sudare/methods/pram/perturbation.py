@@ -24,17 +24,20 @@ Guarantee
       for another person, and rows in random order; ``release.order: keep`` is refused with it. With strata, or
       ``never`` that depends on other columns, records are confused within their cell alone: n is the records of the
       cell, and the worst cell counts.
-    - **alpha-gamma**: whoever knows the distribution of the column (with strata, that of the stratum) believes in the
-      true value of anybody with alpha on average at most, and in any value with gamma at least. Other columns are not
-      looked at, unless they are drawn jointly with it: with columns that correlate more may be inferred.
+    - **alpha-gamma**: whoever knows the distribution of all perturbed columns (with strata, that of the stratum), and
+    sees
+      all of them in a record, believes in the true value of anybody with alpha on average at most, and in any value
+      with gamma at least (:mod:`sudare.methods.pram.whole_record`). With ``against: column`` this somebody looks at the
+      column alone, and with columns that correlate more may be inferred.
 
     Figures are computed from the matrices by which values are drawn, with the general bound.
 
     Not promised: columns that leave as they came are taken to be known to nobody. A second release of the same records
     tells more. The values that a column has are told, and in strata, which of them occur there; so are shares of a
     column, to three digits, where alpha-gamma or ``invariant`` need them. Of fewer than a thousand records these are as
-    good as counts, and so they are of values that fewer than a hundred records have. The calibrated p tells hardly
-    more (see :mod:`sudare.methods.pram.published_retention`).
+    good as counts, and so they are of values that fewer than a hundred records have. Against all columns, frequent
+    combinations are told (:mod:`sudare.methods.pram.known_combinations`). The calibrated p tells hardly more (see
+    :mod:`sudare.methods.pram.published_retention`).
 
 Deviations
     The paper has one p and uniform matrices. Vectors, invariant and custom matrices, strata and joint attributes are
