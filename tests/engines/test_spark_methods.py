@@ -252,6 +252,20 @@ def test_pram(spark, in_pieces, kind, tmp_path):
     assert local.certificate["mechanism"] == spread.certificate["mechanism"]
 
 
+def test_pram_against_all_columns(spark, in_pieces, tmp_path):
+    """How columns go together is counted on the executors: the mechanism is that of one machine."""
+    policy = adult_policy("pram", k=None)
+    policy["columns"]["age"] = {"role": "insensitive"}
+    policy["require"] = [{"model": "alpha-gamma", "column": "occupation", "alpha": 0.3, "gamma": 0.0}]
+    table = adult(1500)
+    local, spread = sudare.anonymize(table, policy), made(spark, table, policy, "folder", tmp_path)
+    assert_same(local, spread, rows=False)
+    told = local.certificate["mechanism"]
+    assert told == spread.certificate["mechanism"]
+    assert len(told["together"][0]["combinations"]) > 5
+    assert spread.certificate["guarantees"][0]["parameters"]["against"] == "all-columns"
+
+
 def test_pram_with_strata_is_refused(spark):
     policy = adult_policy("pram", k=None, strata=["sex"])
     policy["require"] = [{"model": "pk-anonymity", "k": 2}]
