@@ -368,8 +368,8 @@ def _odd_combinations(found: Drawn, group: int, listed: Listed, shown: Counter[t
     off = PRIOR_NEAR if _prior_of_policy(found.policy, own.columns) else 0.0
     axes = range(len(widths))
     tests = sorted({tuple(axes), *combinations(axes, 2)})
-    cells = sum(math.prod(widths[axis] for axis in kept) + 1 for kept in tests)
-    certainty = max(CERTAINTY, math.log(2 * cells * len(found.sizes) / ALARMS))
+    compared = sum(math.prod(widths[axis] for axis in kept) + 1 for kept in tests)
+    certainty = max(CERTAINTY, math.log(2 * compared * len(found.sizes) / ALARMS))
     odd = 0
     for kept in tests:
         matrices = [attributes[axis].matrix for axis in kept]
