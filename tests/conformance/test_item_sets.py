@@ -31,7 +31,7 @@ from sudare.methods.topdown import frame
 from sudare.models import MODELS, Requirements
 from sudare.table import SUPPRESSED, ItemSets, Partition, Table, encode_items, generalize
 
-WAYS = ways_of([name for name, method in METHODS.items() if method.item_sets], ["polish"])
+WAYS = ways_of([name for name, method in METHODS.items() if method.item_sets])
 KNOWING = [(name, options) for name, options in WAYS if options.get("sensitive") != "blind"]
 every_way = pytest.mark.parametrize(
     ("name", "options"), KNOWING, ids=["-".join((name, *map(str, options.values()))) for name, options in KNOWING]

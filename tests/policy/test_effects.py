@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.core.errors import PolicyError
+from sudare.core.errors import PolicyError, UnsupportedError
 from sudare.methods import METHODS
 from sudare.methods.option_effects import OPTIONS
 from sudare.policy import Policy
@@ -194,14 +194,13 @@ def test_options_about_item_sets_need_some(option):
         sudare.anonymize(table(), policy("top-down", method=option))
 
 
-def test_polish_does_nothing_with_item_sets():
+def test_polish_of_classes_with_item_sets_needs_small_ones():
     columns = {"age": {"role": "quasi"}, "tags": {"role": "quasi", "kind": "items"}}
     given = {"columns": columns, "require": [K], "method": {"name": "top-down", "polish": True}}
-    with pytest.raises(PolicyError, match=r"method\.polish: has no effect"):
-        sudare.load_policy(given)
-    del columns["tags"]["kind"]
-    data = pa.table({"age": list(range(20)), "tags": [["a"], ["b"]] * 10})
-    with pytest.raises(PolicyError, match=r"method\.polish: has no effect on this table"):
+    data = pa.table({"age": list(range(600)), "tags": [["a"], ["b"]] * 300})
+    assert sudare.anonymize(data, given).certificate["method"]["polish"] is True
+    given["require"] = [{"model": "k-anonymity", "k": 257}]
+    with pytest.raises(UnsupportedError, match="at most 256 records"):
         sudare.anonymize(data, given)
 
 

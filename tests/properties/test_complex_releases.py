@@ -30,7 +30,7 @@ ABOVE = {"a": ["ab", "low"], "b": ["ab", "low"], "c": ["low"], "d": ["de", "high
 
 WAYS = [
     {}, {"order": "global"}, {"objective": "items"}, {"items": "one-by-one"}, {"remainder": "close"}, {"beta": 0.4},
-    {"split": "widest"}, {"rank": "information"},
+    {"split": "widest"}, {"rank": "information"}, {"polish": True}, {"polish": True, "objective": "items"},
 ]  # fmt: skip
 
 

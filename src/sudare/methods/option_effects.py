@@ -81,9 +81,6 @@ _RANKED = Needs(
     "items: one-by-one makes no choices",
     "remove it, or items: one-by-one.",
 )
-_SINGLE = Needs(
-    lambda beside: all(spec.get("kind") != "items" for spec in beside.quasi()), "classes with item sets do not change"
-)
 _BY_CLUSTER = Needs(
     lambda beside: beside.options.get("order") != "global",
     "with order: global the whole table decides which column is next",
@@ -97,7 +94,6 @@ OPTIONS: Mapping[tuple[str, str], tuple[Needs, ...]] = {
     ("top-down", "remainder"): (_SETS, _RANKED),
     ("top-down", "beta"): (_SETS, _RANKED),
     ("top-down", "rank"): (_SETS,),
-    ("top-down", "polish"): (_SINGLE,),
     ("l-clustering", "loss"): (
         Needs(
             lambda beside: beside.options.get("weights", "domain") == "domain",
@@ -135,7 +131,6 @@ _DEFAULTS: Mapping[tuple[str, str], Any] = {
     ("top-down", "remainder"): "join",
     ("top-down", "beta"): 0,
     ("top-down", "rank"): "frequency",
-    ("top-down", "polish"): False,
     ("l-clustering", "loss"): "gcp",
     ("pram", "p"): "calibrated",
     ("pram", "kind"): "uniform",
@@ -155,12 +150,10 @@ def idle_options(method: str, beside: Beside) -> Iterator[Problem]:
 
 def check_sets(options: Mapping[str, Any], with_sets: bool) -> None:
     """Raise if options of ``top-down`` have no effect on a table: only the table shows which columns hold lists."""
-    keys = ["polish"] if with_sets else ["objective", "items", "remainder", "beta", "rank"]
-    why = "classes with item sets do not change" if with_sets else NO_SETS
     problems = [
-        Problem(f"method.{key}", f"has no effect on this table: {why}.", "remove it.")
-        for key in keys
-        if key in options and options[key] != _DEFAULTS["top-down", key]
+        Problem(f"method.{key}", f"has no effect on this table: {NO_SETS}.", "remove it.")
+        for key in ("objective", "items", "remainder", "beta", "rank")
+        if not with_sets and key in options and options[key] != _DEFAULTS["top-down", key]
     ]
     if problems:
         raise PolicyError(problems)

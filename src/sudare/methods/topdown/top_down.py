@@ -29,7 +29,7 @@ Steps
     9. A cluster that cannot be split is a class. Its records show the smallest cell that covers them, and of a set
        the items that all of them hold.
     10. With ``polish``, records move between classes while that loses less; see
-        :mod:`sudare.methods.clustering.polish`.
+        :mod:`sudare.methods.clustering.polish`, and :mod:`sudare.methods.clustering.item_polish` for item sets.
     11. With ``sensitive: blind``, clusters are split where that is safe whoever has which sensitive value, and nobody
         is left out; see :mod:`sudare.methods.topdown.blind_splits`.
     12. A set that no limit but k^m-anonymity concerns takes no part in this; see
@@ -124,9 +124,7 @@ def top_down(
         job=job,
     )
     if polish:
-        from sudare.methods.clustering.polish import polish as move
-
-        partition = move(table.without(free), requirements.for_groups(free), partition, progress=progress)
+        partition = _polished(table.without(free), requirements.for_groups(free), partition, objective, progress)
     if not free:
         return partition
     kept = np.flatnonzero(partition.shows_something)
@@ -142,6 +140,18 @@ def top_down(
         if column.missing and held[column.missing_code] < k:
             cuts[name][column.missing_code] = HIDDEN  # that a set is missing is as rare as an item may not be
     return replace(partition, cuts=cuts)
+
+
+def _polished(
+    table: Table, requirements: Requirements, partition: Partition, objective: str, progress: Listener | None
+) -> Partition:
+    """Move records between the classes."""
+    from sudare.methods.clustering.item_polish import polish_item_sets
+    from sudare.methods.clustering.polish import polish
+
+    if not table.sets:
+        return polish(table, requirements, partition, progress=progress)
+    return polish_item_sets(table, requirements, partition, items_first=objective == "items", progress=progress)
 
 
 def _held(column: ItemSets, rows: int) -> Ints:
