@@ -158,6 +158,22 @@ def test_item_sets(spark, in_pieces, seed, tmp_path):
     assert_same(sudare.anonymize(table, policy), made(spark, table, policy, way, tmp_path))
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"objective": "items", "rank": {"items": {"i1": 0.5, "i2": 3}}}, {"order": "global", "rank": "information"}],
+    ids=["objective", "order"],
+)
+def test_options_about_item_sets(spark, in_pieces, options, tmp_path):
+    random = np.random.default_rng(7)
+    sets = [[f"i{item}" for item in random.zipf(1.6, random.integers(0, 6)) if item < 30] for _ in range(800)]
+    table = pa.table({"age": random.integers(18, 60, 800), "items": pa.array(sets, pa.list_(pa.string()))})
+    policy = {
+        "version": 1, "columns": {"age": {"role": "quasi"}, "items": {"role": "quasi", "kind": "items"}},
+        "require": [{"model": "k-anonymity", "k": 4}], "method": {"name": "top-down", **options},
+    }  # fmt: skip
+    assert_same(sudare.anonymize(table, policy), made(spark, table, policy, "folder", tmp_path))
+
+
 def test_people_are_counted_and_numbered(spark, in_pieces, tmp_path):
     random = np.random.default_rng(5)
     table = pa.table({

@@ -32,6 +32,8 @@ WAYS = [
     ("top-down", {"objective": "items"}),
     ("top-down", {"objective": "items", "split": "widest"}),
     ("top-down", {"rank": "information"}),
+    ("top-down", {"order": "global"}),
+    ("top-down", {"order": "global", "split": "widest", "remainder": "close"}),
     ("top-down", {"remainder": "close"}),
     ("top-down", {"beta": 0.2, "split": "widest"}),
     ("mondrian", {}),
@@ -121,6 +123,16 @@ def test_small_trees_of_items_are_climbed_as_in_one_place(seed):
         compare("top-down", table, Requirements((KAnonymity(k),)), 2, seed, 10)
 
 
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("way", [{}, {"split": "widest"}, {"items": "one-by-one", "rank": "information"}], ids=str)
+def test_rounds_are_those_of_one_place(seed, way):
+    random = np.random.default_rng(seed)
+    kinds = (("number", "category", "tree"), ("items", "number"), ("tree of items", "items", "category"), ("items",))
+    table = random_table(random, int(random.choice([10, 60, 200])), kinds[seed % 4])
+    plan = compare("top-down", table, random_requirements(random), 1 + seed % 3, seed, 1, order="global", **way)
+    assert plan is None or plan.final.all()
+
+
 def as_encoded(drawn, **more):
     policy = Policy.parse({**drawn.policy, **more})
     models = tuple(MODELS[spec.model](**spec.parameters()) for spec in policy.require)
@@ -133,7 +145,7 @@ def as_encoded(drawn, **more):
 def refused(table, requirements, options):
     """What needs a look at the finished classes, or at all of the table at once."""
     return (
-        options.get("order") == "global"
+        options.get("polish", False)
         or any(requirements.free(name) for name in table.sets)
         or (requirements.budget(table.rows) > 0 and requirements.depends_on_whole)
     )
@@ -262,18 +274,25 @@ def test_the_driver_holds_no_rows():
     [
         ((KAnonymity(2),), 0.0, False, {"polish": True}, "polish"),
         ((KAnonymity(2),), 0.0, False, {"sensitive": "blind"}, "sensitive: blind"),
-        ((KAnonymity(2),), 0.0, False, {"order": "global"}, "order: global"),
         ((KAnonymity(2),), 0.2, True, {}, "masked records"),
         ((KAnonymity(2), TCloseness(0.3, "few")), 0.2, False, {}, "against the whole release"),
         ((KAnonymity(2, columns=("a",)), KmAnonymity(2, 2, "q0")), 0.0, False, {}, "k^m-anonymity"),
     ],
-    ids=["polish", "blind", "global", "masked", "whole", "km"],
+    ids=["polish", "blind", "masked", "whole", "km"],
 )
 def test_what_cannot_be_had_is_refused(models, limit, masked, options, said):
     table = random_table(np.random.default_rng(0), 50, ("items",))
     with pytest.raises(UnsupportedError) as refusal:
         spread_top_down(shape_of(table), Requirements(models, limit, masked), lambda task: [task(table)], **options)
     assert said in str(refusal.value)
+    assert "run on one machine" in str(refusal.value)
+
+
+def test_the_driver_takes_only_so_many_clusters_from_round_to_round(monkeypatch):
+    monkeypatch.setattr("sudare.methods.topdown.distributed.driver.MOST_CLUSTERS", 3)
+    table = random_table(np.random.default_rng(1), 80, ("items",))
+    with pytest.raises(UnsupportedError, match="more than 3 classes") as refusal:
+        planned("top-down", cut(table, 2, 0), Requirements((KAnonymity(2),)), most=10, order="global")
     assert "run on one machine" in str(refusal.value)
 
 

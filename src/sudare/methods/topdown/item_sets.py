@@ -6,6 +6,7 @@ looks at all clusters of its share at once, column by column, and no object is m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -123,43 +124,59 @@ class SetJob(Job):
         return self._run_in_rounds(listener) if self.choices.everywhere else super().run(listener)
 
     def _run_in_rounds(self, listener: Listener) -> Partition:
+        """Specialize one attribute for all clusters at a time; in a round, clusters are dealt out to all cores."""
+        workers = self.workers()
+        with ThreadPoolExecutor(len(workers)) as pool:
+
+            def specialize(clusters: Ints, turn: int) -> list[tuple[Level, Reals]]:
+                pairs = zip(workers, shares(clusters, len(workers)), strict=False)
+                return list(pool.map(lambda pair: pair[0].specialize(pair[1], turn), pairs))
+
+            root = self.root()
+            closed, dropped = self.rounds(
+                root, workers[0].losses(root), specialize, lambda done: listener("decide", done / self.records, 1.0)
+            )
+        return self.partition(closed, dropped)
+
+    def rounds(
+        self,
+        clusters: Ints,
+        losses: Reals,
+        specialize: Callable[[Ints, int], list[tuple[Level, Reals]]],
+        told: Callable[[int], None],
+    ) -> tuple[Ints, Ints]:
         """Specialize, round by round, the attribute that loses most over the whole table, in every cluster open for it.
 
-        A cluster that cannot be split by it is closed for that attribute, and so are the clusters it is split into. In
-        a round, clusters are dealt out to all cores. Losses are added up in the order of the rows, so that the number
-        of cores makes no difference.
+        A cluster that cannot be split by it is closed for that attribute, and so are the clusters it is split into.
+        ``specialize`` parts clusters by an attribute, and returns what open, then closed ones lose. Losses are added up
+        in the order of the rows, so that it makes no difference who does so. Returns final and suppressed clusters.
         """
         tail = kernel.FIXED + kernel.EACH * len(self.sets)
-        workers = self.workers()
-        clusters, closed, dropped = self.root(), [self.root()[:0]], [self.root()[:0]]
-        losses = workers[0].losses(clusters)
+        closed, dropped = [clusters[:0]], [clusters[:0]]
         settled = np.zeros(losses.shape[1])
         done = 0
-        with ThreadPoolExecutor(len(workers)) as pool:
-            while len(clusters):
-                order = np.argsort(clusters[:, 0])
-                clusters, losses = clusters[order], losses[order]
-                going = self._is_open(clusters)
-                finished = ~going.any(axis=1)
-                settled += losses[finished].sum(axis=0)
-                closed.append(clusters[finished])
-                clusters, losses, going = clusters[~finished], losses[~finished], going[~finished]
-                done += int((closed[-1][:, 1] - closed[-1][:, 0]).sum() + (dropped[-1][:, 1] - dropped[-1][:, 0]).sum())
-                listener("decide", done / self.records, 1.0)
-                if not len(clusters):
-                    break
-                loss = settled + losses.sum(axis=0)
-                turn = max(np.flatnonzero(going.any(axis=0)).tolist(), key=loss.__getitem__)
-                mine = going[:, turn]
-                pairs = zip(workers, shares(clusters[mine], len(workers)), strict=False)
-                levels = list(pool.map(lambda pair, turn=turn: pair[0].specialize(pair[1], turn), pairs))
-                for level, _ in levels:
-                    level.closed[:, tail + turn // MARKS] |= 1 << turn % MARKS
-                dropped.append(np.concatenate([level.dropped for level, _ in levels]))
-                kept = [lines for level, _ in levels for lines in (level.open, level.closed)]
-                clusters = np.concatenate([clusters[~mine], *kept])
-                losses = np.concatenate([losses[~mine], *(lost for _, lost in levels)])
-        return self.partition(np.concatenate(closed), np.concatenate(dropped))
+        while True:
+            order = np.argsort(clusters[:, 0])
+            clusters, losses = clusters[order], losses[order]
+            going = self._is_open(clusters)
+            finished = ~going.any(axis=1)
+            settled += losses[finished].sum(axis=0)
+            closed.append(clusters[finished])
+            clusters, losses, going = clusters[~finished], losses[~finished], going[~finished]
+            done += int(closed[-1][:, 3].sum() + dropped[-1][:, 3].sum())
+            told(done)
+            if not len(clusters):
+                return np.concatenate(closed), np.concatenate(dropped)
+            loss = settled + losses.sum(axis=0)
+            turn = max(np.flatnonzero(going.any(axis=0)).tolist(), key=loss.__getitem__)
+            mine = going[:, turn]
+            levels = specialize(clusters[mine], turn)
+            for level, _ in levels:
+                level.closed[:, tail + turn // MARKS] |= 1 << turn % MARKS
+            dropped.append(np.concatenate([level.dropped for level, _ in levels]))
+            kept = [lines for level, _ in levels for lines in (level.open, level.closed)]
+            clusters = np.concatenate([clusters[~mine], *kept])
+            losses = np.concatenate([losses[~mine], *(lost for _, lost in levels)])
 
     def _is_open(self, lines: Ints) -> NDArray[np.bool_]:
         """Return for which attributes clusters are open."""

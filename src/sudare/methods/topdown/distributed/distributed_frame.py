@@ -7,8 +7,10 @@ Steps
        solved in one place: how often values occur; then, with the values in order, what each place covers. From the
        merged answers it scores splits by the same code as if it had the rows, and so it does with items of sets. Where
        more than row counts is required, children are tested by the histograms that shards tell.
-    3. What is left are the *parts*: clusters small enough, and some that cannot be split. The rows of each part come
-       together, and are solved there by the usual job, which goes on where the driver stopped.
+    3. With ``order: global`` the driver specializes one attribute in all clusters at a time. It asks what clusters
+       lose, and goes on until nothing can be specialized; the parts are then classes.
+    4. Otherwise what is left are the *parts*: clusters small enough, and some that cannot be split. The rows of each
+       part come together, and are solved there by the usual job, which goes on where the driver stopped.
 
 Guarantee
     The classes are the very ones that the method makes of the whole table in one place, whatever the shards, the order
@@ -175,7 +177,6 @@ def spread_top_down(
     del slack  # belongs to what is refused
     _refuse(polish, "polish", "polish moves records between finished classes")
     _refuse(sensitive == "blind", "sensitive: blind", "each cluster examines all its records before it is split")
-    _refuse(order == "global", "order: global", "it compares all clusters of the table round by round")
     free = [name for name in shape.table.sets if requirements.free(name)]
     _refuse(bool(free), "item sets that only k^m-anonymity limits", "they are recoded once for the whole table")
     sets = list(shape.table.sets.values())
@@ -193,6 +194,7 @@ def spread_top_down(
         gather,
         most=most,
         choices=choices if shape.table.sets else None,
+        in_rounds=order == "global",
         apart=apart,
         progress=progress,
     )
@@ -237,6 +239,7 @@ def spread_down(
     *,
     most: int,
     choices: Choices | None = None,
+    in_rounds: bool = False,
     apart: bool = False,
     progress: Listener | None = None,
 ) -> Plan:
@@ -244,7 +247,8 @@ def spread_down(
 
     ``gather`` runs a task on every shard. ``apart`` says that nobody has records in two shards: then people are counted
     in their shard, by any codes that distinguish them there, instead of sending bits of everybody. ``choices`` are
-    those about item sets.
+    those about item sets. With ``in_rounds`` one attribute is specialized in all clusters at a time: then the driver
+    goes on to the end, whatever ``most`` is, and all parts are classes.
 
     Suppressed records cannot be masked here, and no record can be suppressed if limits refer to the distribution of the
     whole release: both need a second pass once all classes are known.
@@ -264,7 +268,14 @@ def spread_down(
     driver = Driver(job, lambda task: task.merged(gather(task)), apart)
     listener = progress or silent
     listener("decide", 0.0, 1.0)
-    driver.grow(most, lambda done: listener("decide", done / max(shape.records, 1), 1.0))
+
+    def told(done: int) -> None:
+        listener("decide", done / max(shape.records, 1), 1.0)
+
+    if in_rounds:
+        driver.grow_in_rounds(told)
+    else:
+        driver.grow(most, told)
     return _plan(driver, requirements, mode, choices)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.core.errors import UnsupportedError
 from sudare.kernels.topdown import children as scattering
 from sudare.kernels.topdown import item_choices as kernel
 from sudare.kernels.topdown import shard_summaries, splits, value_orders
@@ -38,8 +39,18 @@ from sudare.methods.topdown.item_sets import MARKS, Choices, Offer, Reals, SetJo
 from sudare.models import Groups, Requirements
 from sudare.table import Table
 
+MOST_CLUSTERS = 1 << 18
+"""Clusters that the driver takes from round to round, where one attribute is specialized in all of them."""
 CELLS = 1 << 23
 """About how many numbers shards send at a time: some 100 MB."""
+NOTHING_COVERED = shard_summaries.Covered(
+    begin=np.zeros(1, np.int64),
+    inside=np.zeros(0, np.int64),
+    low=np.zeros((0, 0), np.int32),
+    high=np.zeros((0, 0), np.int32),
+    bits=np.zeros((0, 0), np.uint64),
+)
+"""What is told of places where only the loss of a cluster is asked for."""
 
 Map = tuple[Ints, Ints]
 """The codes of items that a cluster hides, ascending, and the nodes that they are by now."""
@@ -86,6 +97,7 @@ class Driver(SetWorker):
         self.child: list[int] = [-1]
         self.forks: dict[int, Fork] = {}
         self.hidden: dict[int, list[Map]] = {0: [_everything(column) for column in job.sets]}
+        self.held: list[dict[int, tuple[Ints, Ints]]] = []
         nothing = job.root()[:0]
         self.opened = self.closed = self.dropped = nothing
 
@@ -106,6 +118,43 @@ class Driver(SetWorker):
             clusters = np.concatenate([clusters[:0], *(level.open for level in levels)])
             told(self.job.records - int(clusters[:, 3].sum()))
 
+    def grow_in_rounds(self, told: Callable[[int], None]) -> None:
+        """Specialize one attribute for all clusters at a time, until nothing can be specialized."""
+        root = self.job.root()
+        self.closed, self.dropped = self.job.rounds(root, self._measured(root), self._specialize_all, told)
+
+    def _specialize_all(self, clusters: Ints, attribute: int) -> list[tuple[Level, Reals]]:
+        if len(clusters) > MOST_CLUSTERS:
+            raise UnsupportedError(
+                f"order: global is not possible with more than {MOST_CLUSTERS:,} classes if a table is spread over "
+                "many machines: one machine compares all of them, round by round.",
+                hint="remove it from the policy, or run on one machine, where it works.",
+            )
+        found = []
+        for batch in runs(self._cells(clusters), CELLS):
+            level = self.split(clusters[batch], attribute)
+            lost = [self._measured(lines) for lines in (level.open, level.closed)]
+            found.append((level, np.concatenate(lost)))
+        return found
+
+    def _measured(self, clusters: Ints) -> Reals:
+        """Return the loss of each attribute in each cluster, asked for anew."""
+        job = self.job
+        found = [np.zeros((0, len(job.columns) + len(job.sets)))]
+        for batch in runs(self._cells(clusters), CELLS):
+            lines = clusters[batch]
+            self._turn_to(lines)
+            values = [CountValues(job.axes.kind, job.axes.start)] if job.columns else []
+            self.held = [{} for _ in job.sets]  # no item is ranked, so none is chosen
+            answers = self._ask(*values, *self._rank(lines))
+            for question, counts in zip(values, answers, strict=False):
+                covering, table = self._order(question, counts)
+                ends = splits.Ends(counts.low, counts.high)
+                self.summary = shard_summaries.Summary(covering.orders, table, ends, NOTHING_COVERED)
+            self._note_hidden(answers[len(values) :])
+            found.append(self.losses(lines))
+        return np.concatenate(found)
+
     def _cells(self, clusters: Ints) -> Ints:
         """Return about how many numbers shards send for each cluster."""
         job = self.job
@@ -114,15 +163,18 @@ class Driver(SetWorker):
         return np.asarray(int(places.sum()) * (2 + len(places)) + np.array(hidden, dtype=np.int64))
 
     def split(self, clusters: Ints, only: int = -1) -> Level:
-        """Part each cluster once, where that can be done."""
-        assert only < 0  # one attribute for all clusters is refused
-        self.nodes = clusters[:, -1].copy()
-        self.spots = {node: spot for spot, node in enumerate(self.nodes.tolist())}
-        self._look(clusters)
-        if self.job.sets:
-            return self._carry_out(clusters, *self.decide(clusters))
+        """Part each cluster once, where that can be done; ``only`` names the one attribute to be specialized."""
+        self._turn_to(clusters)
+        self._look(clusters, only)
+        if self.job.sets or only >= 0:
+            return self._carry_out(clusters, *self.decide(clusters, only))
         chosen, _ = self.best_splits(clusters)
         return self._carry_out(clusters, np.where(chosen.attribute >= 0, 0, -1), chosen, [])
+
+    def _turn_to(self, clusters: Ints) -> None:
+        """Make these the clusters that questions are about."""
+        self.nodes = clusters[:, -1].copy()
+        self.spots = {node: spot for spot, node in enumerate(self.nodes.tolist())}
 
     def _ask(self, *questions: Question) -> list[Any]:
         return self.ask_shards(Task(self.tree(), self.nodes, questions)) if questions else []
@@ -131,13 +183,17 @@ class Driver(SetWorker):
         """Return the places of clusters of this level in the last questions."""
         return np.array([self.spots[node] for node in clusters[:, -1].tolist()], dtype=np.int64)
 
-    def _look(self, clusters: Ints) -> None:
-        """Ask all questions about every cluster: about values and items, then about their order and ranks."""
+    def _look(self, clusters: Ints, only: int = -1) -> None:
+        """Ask all questions about every cluster: about values and items, then about their order and ranks.
+
+        Items of other attributes than ``only`` stay as they are.
+        """
         job, axes = self.job, self.job.axes
         values = [CountValues(axes.kind, axes.start)] if job.columns else []
-        questions, slots = self._count_nodes()
+        asked = [index for index in range(len(job.sets)) if only < 0 or only == len(job.columns) + index]
+        questions, slots = self._count_nodes(asked)
         answers = self._ask(*values, *questions)
-        self._settle(clusters, slots, answers[len(values) :])
+        self._settle(clusters, asked, slots, answers[len(values) :])
         choosing = self._rank(clusters)
         counted = answers[: len(values)]
         ordered = [self._order(question, counts) for question, counts in zip(values, counted, strict=True)]
@@ -146,10 +202,15 @@ class Driver(SetWorker):
         for (question, table), counts, covered in zip(ordered, counted, answers, strict=False):
             ends = splits.Ends(counts.low, counts.high)
             self.summary = shard_summaries.Summary(question.orders, table, ends, question.complete(covered))
-        self.shares_hidden = np.zeros((len(clusters), len(job.sets)))
-        for index, (offer, chosen) in enumerate(zip(self.offers, answers[len(covering) :], strict=True)):
+        for offer, chosen in zip(self.offers, answers[len(covering) :], strict=True):
             offer.parts.records[:] = chosen.records
             offer.parts.gain[:] = chosen.gain.astype(np.float64) / kernel.PORTION
+        self._note_hidden(answers[len(covering) :])
+
+    def _note_hidden(self, answers: list[shard_summaries.Chosen]) -> None:
+        """Note what the records of clusters hide of each item-set column."""
+        self.shares_hidden = np.zeros((len(self.nodes), len(self.job.sets)))
+        for index, chosen in enumerate(answers):
             self.shares_hidden[:, index] = chosen.hidden.astype(np.float64) / kernel.PORTION
 
     # single values
@@ -177,7 +238,7 @@ class Driver(SetWorker):
     def _score(self, clusters: Ints, room: splits.Splits, best: splits.Splits | None, only: int, before: Reals) -> Ints:
         """Score splits as a worker does, from the answers of the shards."""
         job = self.job
-        search = splits.Search(job.requirements.least_rows, job.mode, -1, every=best is None)
+        search = splits.Search(job.requirements.least_rows, job.mode, only, every=best is None)
         found = splits.Found(room, best or room, before)
         ends: Ints = shard_summaries.score_covered(
             clusters, self._spots(clusters), self.summary, search, job.axes, self.buffers, self.covers, found
@@ -186,6 +247,8 @@ class Driver(SetWorker):
 
     def single_losses(self, clusters: Ints) -> Reals:
         """Return the loss per record of each single-valued attribute in each cluster, not weighted."""
+        if not self.job.columns:
+            return np.zeros((len(clusters), 0))
         spots, ends = self._spots(clusters), self.summary.ends
         return np.asarray(
             shard_summaries.covered_losses(spots, self.summary.orders, ends.low[spots], ends.high[spots], self.job.axes)
@@ -226,10 +289,10 @@ class Driver(SetWorker):
 
     # items
 
-    def _count_nodes(self) -> tuple[list[CountNodes], list[list[Ints]]]:
+    def _count_nodes(self, asked: list[int]) -> tuple[list[CountNodes], list[list[Ints]]]:
         """Return the question how many records hold each hidden node, column by column, and the nodes it is about."""
         questions, slots = [], []
-        for index in range(len(self.job.sets)):
+        for index in asked:
             maps = [self.hidden[node][index] for node in self.nodes.tolist()]
             nodes = [np.unique(now) for _, now in maps]
             begin = starts([len(different) for different in nodes])
@@ -249,18 +312,18 @@ class Driver(SetWorker):
             slots.append(nodes)
         return questions, slots
 
-    def _settle(self, clusters: Ints, slots: list[list[Ints]], answers: list[Ints]) -> None:
+    def _settle(self, clusters: Ints, asked: list[int], slots: list[list[Ints]], answers: list[Ints]) -> None:
         """Disclose what all records of a cluster hold, and give up what too few hold, or replace it by its parent."""
-        self.held: list[dict[int, tuple[Ints, Ints]]] = [{} for _ in slots]
+        self.held = [{} for _ in self.job.sets]
         waiting = True
         while waiting:
             waiting = False
-            for index, (nodes, counts) in enumerate(zip(slots, answers, strict=True)):
+            for index, nodes, counts in zip(asked, slots, answers, strict=True):
                 each = np.split(counts, starts([len(different) for different in nodes])[1:-1])
                 for spot, (different, held) in enumerate(zip(nodes, each, strict=True)):
                     waiting |= self._settle_one(clusters[spot], index, different, held)
             if waiting:
-                questions, slots = self._count_nodes()
+                questions, slots = self._count_nodes(asked)
                 answers = self._ask(*questions)
 
     def _settle_one(self, line: Ints, index: int, nodes: Ints, held: Ints) -> bool:
@@ -442,7 +505,8 @@ class Driver(SetWorker):
         again = np.zeros(len(closed), dtype=np.bool_)
         for index, column in enumerate(self.job.sets):
             place = kernel.FIXED + kernel.EACH * index
-            for spot in np.flatnonzero(closed[:, place + 1] > 0).tolist() if column.taxonomy is not None else []:
+            climbs = column.taxonomy is not None and offers[index] is not None
+            for spot in np.flatnonzero(closed[:, place + 1] > 0).tolist() if climbs else []:
                 _, now = self.hidden[int(closed[spot, -1])][index]
                 self._become(closed[spot], index, self._parents(now, index, int(closed[spot, place + 3])))
                 again[spot] |= closed[spot, place + 1] > 0
