@@ -21,7 +21,7 @@ from sudare.sources.encoded_table import encode
 from sudare.table import SUPPRESSED, Column, Table
 
 from .spreading import KINDS, baskets, classes, cut, decided, planned, random_requirements, random_table, shape_of
-from .tables import drawn_tables
+from .tables import drawn_tables, effective
 from .test_complex_releases import complex_tables
 
 many = partial(settings, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -134,7 +134,7 @@ def test_rounds_are_those_of_one_place(seed, way):
 
 
 def as_encoded(drawn, **more):
-    policy = Policy.parse({**drawn.policy, **more})
+    policy = Policy.parse(effective({**drawn.policy, **more}))
     models = tuple(MODELS[spec.model](**spec.parameters()) for spec in policy.require)
     try:
         return encode(drawn.arrow, policy), Requirements(models, policy.suppression.limit)

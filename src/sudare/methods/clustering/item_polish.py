@@ -39,7 +39,7 @@ from sudare.methods.attribute_arrays import describe_axes
 from sudare.methods.class_counts import tallied
 from sudare.metrics import METRICS, item_figures
 from sudare.models import KAnonymity, Requirements
-from sudare.table import ItemSets, Partition, Table, generalize
+from sudare.table import SUPPRESSED, ItemSets, Partition, Table, generalize
 
 PASSES = 12
 """At most; there are two to five."""
@@ -74,7 +74,9 @@ def polish_item_sets(
         return partition
     rows = _in_order(table, partition)
     some = table.taken(rows)
-    found = _Polisher(some, requirements, items_first).run(
+    # masked records show nothing, and are still a part of what distributions are measured against
+    whole = table.taken(np.flatnonzero(partition.classes != SUPPRESSED)) if partition.masked else some
+    found = _Polisher(some, requirements, items_first, whole).run(
         partition.classes[rows].astype(np.int64), last, progress or silent
     )
     if found is None:
@@ -117,10 +119,10 @@ def _digests(column: ItemSets) -> NDArray[np.uint64]:
 
 
 class _Polisher:
-    """One table being polished: what the kernel needs of it."""
+    """One table being polished: what the kernel needs of it. It is the ``whole`` release, or some records of that."""
 
-    def __init__(self, table: Table, requirements: Requirements, items_first: bool) -> None:
-        self.table, self.requirements = table, requirements
+    def __init__(self, table: Table, requirements: Requirements, items_first: bool, whole: Table | None = None) -> None:
+        self.table, self.requirements, self.whole = table, requirements, table if whole is None else whole
         columns, sets = list(table.single.values()), list(table.sets.values())
         codes = np.empty((table.rows, len(columns)), dtype=np.uint32)
         for index, column in enumerate(columns):
@@ -190,7 +192,8 @@ class _Polisher:
         after = after.copy()
         while True:
             kept, numbers = np.unique(after, return_inverse=True)
-            holds = self.requirements.holds(tallied(self.table, self.requirements, numbers, len(kept)))
+            groups = tallied(self.table, self.requirements, numbers, len(kept), whole=self.whole)
+            holds = self.requirements.holds(groups)
             failed = np.zeros(int(max(before.max(), after.max())) + 1, dtype=np.bool_)
             failed[kept[~holds]] = True
             moved = (before != after) & (failed[before] | failed[after])
