@@ -308,6 +308,7 @@ METHODS: dict[str, Method] = {
         "clustering.l_clustering",
         "l_clustering",
         {"variant": ("fast", "reference"), "weights": ("domain", 1), "loss": ("gcp", "arx")},
+        heeds=("kind", "hierarchy", "weight", "order"),
         one_machine="it compares all records with each other.",
     ),
     "three-phase": Method(

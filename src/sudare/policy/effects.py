@@ -195,7 +195,7 @@ COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
             Condition(
                 lambda setting, _, spec: setting.heeds("order") or setting.lists_rare or setting.counts_values(spec),
                 "{method} does not use it, and sets list rare values anyway",
-                "remove it; mondrian cuts categories in their order.",
+                "remove it; mondrian cuts categories in their order, and l-clustering shows intervals of them.",
             ),
             Condition(lambda _, __, spec: not hierarchy_of(spec), "the hierarchy decides which values are near"),
         ),

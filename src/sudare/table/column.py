@@ -32,7 +32,8 @@ class Column:
     Where spellings of one text are one value (see :mod:`sudare.table.value_spellings`), ``values`` has the most
     frequent spelling of each, and ``keys`` what it is compared by; ``by_worth`` says whether numbers in text are
     compared by what they are worth. ``merged`` is how many spellings were another one of the same value, and None
-    where values are compared as they are written.
+    where values are compared as they are written. ``ordered`` says that the codes of categories are in the order that
+    the policy gives.
 
     Of a sensitive column of item sets, a value is a whole set: ``values`` only numbers them, and ``sets`` has their
     items. So records that hold the same items have the same code, as in any other column.
@@ -52,6 +53,7 @@ class Column:
     by_worth: bool = True
     merged: int | None = None
     sets: SetValues | None = None
+    ordered: bool = False
 
     def __len__(self) -> int:
         return len(self.codes)

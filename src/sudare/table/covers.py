@@ -284,6 +284,8 @@ def generalize(table: Table, partition: Partition) -> Generalized:
             return _in_common(column, partition, order, start)
         if column.name in partition.cuts:
             return _as_cut(column, partition, all_kept=not suppressed + masked)
+        if column.name in partition.intervals:
+            return _between(_extremes(column, partition))
         if column.taxonomy is None and column.positions is None:
             return _categories(column, partition, order, start)
         return _extremes(column, partition)
@@ -344,6 +346,14 @@ def _ends(low: NDArray[np.integer[Any]], high: NDArray[np.integer[Any]]) -> tupl
     codes[start[1:] - 1] = high
     codes[start[:-1]] = low
     return start, codes
+
+
+def _between(ends: Cover) -> Cover:
+    """Cover classes by all codes from their smallest to their largest one."""
+    lengths = ends.high - ends.low + 1
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    codes = np.arange(int(start[-1])) - np.repeat(start[:-1] - ends.low, lengths)
+    return Cover(ends.column, start, codes)
 
 
 def _categories(column: Column, partition: Partition, order: Callable[[], Ints], start: Ints) -> Cover:

@@ -117,6 +117,7 @@ class ColumnEncoder:
             keys=None if keys is None else keys.take(pa.array(order)),
             by_worth=self.by_worth,
             merged=before - len(values) - int(missing) if self.merge else None,
+            ordered=self.order is not None,
         )
 
     def _distinct(self, raw: Raw, values: pa.Array, *, fold: bool) -> tuple[pa.Array, Any, pa.Array | None, bool]:

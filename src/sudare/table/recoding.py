@@ -31,7 +31,9 @@ class Partition:
 
     ``masked`` says that the last class, number ``count - 1``, holds records that are left out but stay in the release,
     as rows that show nothing in any quasi-identifier, whatever the cuts say. No class is empty, this one included.
-    ``facts`` is what the method has to tell about its decision, for the certificate, in the types that JSON has.
+    ``intervals`` names columns of ordered categories in which a class shows all values from its lowest to its highest,
+    as a set. ``facts`` is what the method has to tell about its decision, for the certificate, in the types that JSON
+    has.
     """
 
     classes: NDArray[np.signedinteger[Any]]
@@ -39,6 +41,7 @@ class Partition:
     cuts: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     masked: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
+    intervals: tuple[str, ...] = ()
 
     @property
     def suppressed(self) -> int:

@@ -1,10 +1,11 @@
 """Covers of a few records, and what they lose: grown by a record, or without one of them.
 
-A cover is a line per attribute: the smallest and the largest code of numbers and trees, and categories as the bits of a
-word. Where there are more than 64, each digit of their codes is an attribute: records are then compared a little less
-exactly, while what is shown of them is exact. A set of n categories loses (n - ``alone``) / ``scale[a]``, one alone
-nothing: NCP has 0 and the number of categories there, the loss of ARX 1 and one less. A code that stands for several
-categories counts as these beside others; alone it loses nothing that could be avoided.
+A cover is a line per attribute: the smallest and the largest code of numbers, trees and ordered categories, and other
+categories as the bits of a word. Where there are more than 64, each digit of their codes is an attribute: records are
+then compared a little less exactly, while what is shown of them is exact. A set of n categories loses
+(n - ``alone``) / ``scale[a]``, one alone nothing: NCP has 0 and the number of categories there, the loss of ARX 1 and
+one less. A code that stands for several categories counts as these beside others; alone it loses nothing that could be
+avoided.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from sudare.kernels.topdown.value_orders import SET, Axes, kernel, popcount, range_loss
 
 BIT = np.uint64(1)
+RANKED = 3
+"""A kind of attribute beside those of top-down: ordered categories, of which a cover has all between two."""
 
 
 class Space(NamedTuple):
@@ -61,6 +64,8 @@ def part_loss(space, a, low, high, bits):
         if space.axes.other[a] >= 0 and bits >> np.uint64(space.axes.other[a]) & BIT:
             count += space.axes.more[a]
         return space.axes.weight[a] * (count - space.alone) / space.scale[a]
+    if space.axes.kind[a] == RANKED:
+        return space.axes.weight[a] * (high - low + 1.0 - space.alone) / space.scale[a] if high > low else 0.0
     return space.axes.weight[a] * range_loss(space.axes, a, low, high)
 
 

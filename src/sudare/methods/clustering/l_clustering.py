@@ -16,7 +16,8 @@ Steps (``fast``)
        that fails joins the one that grows least.
     5. Records are moved between clusters while that loses less (:mod:`sudare.methods.clustering.polish`).
     6. Top-down with polish decides, too. Its classes are taken if they lose less, and ``classes_by`` says so.
-    A class shows intervals of numbers and sets of categories, or nodes of a hierarchy, that cover its records.
+    A class shows intervals of numbers and sets of categories, or nodes of a hierarchy, that cover its records. Of
+    categories with an ``order`` it shows all from the lowest to the highest, missing cells being the last.
 
 Steps (``reference``)
     As published: while the records left carry l different values, one is taken at random and becomes a cluster; it
@@ -30,7 +31,8 @@ Cost
 
 Guarantee
     Every class keeps all requirements; no record is left out, whatever the policy allows. ``fast`` loses no more than
-    top-down with polish that leaves out nobody (with ``loss: gcp``, the loss of that polish). It depends on the
+    top-down with polish that leaves out nobody and shows the same intervals (with ``loss: gcp``, the loss of that
+    polish). It depends on the
     multiset of records alone; ``reference`` on chance, from the operating system unless a test gives a seed.
 
 Deviations
@@ -55,6 +57,7 @@ from sudare.core.errors import PolicyUnmetError
 from sudare.core.progress import Listener, silent
 from sudare.core.randomness import Entropy
 from sudare.kernels.clustering import growth as kernel
+from sudare.kernels.clustering.cover_losses import RANKED
 from sudare.kernels.clustering.promise_gaps import keepers, least_sizes
 from sudare.kernels.clustering.published_steps import cluster_as_published
 from sudare.kernels.topdown.splits import LEAST_LOSS
@@ -67,6 +70,7 @@ from sudare.methods.clustering.neighbourhoods import (
     expanded,
     in_order,
     main_diversity,
+    ordered_categories,
     space_of,
 )
 from sudare.methods.clustering.polish import Polisher, joined, polish
@@ -115,7 +119,7 @@ def l_clustering(
     refuse_item_sets(table)
     order, given = in_order(table), table
     table = table.taken(order)
-    field = Field(table, loss if weights == "domain" else "raw")
+    field = Field(table, loss if weights == "domain" else "raw", intervals=True)
     unmet = requirements.unmet(everybody(table, requirements))
     if unmet:
         raise PolicyUnmetError(unmet)
@@ -125,7 +129,7 @@ def l_clustering(
         listener("decide", 0.8, 1.0)
         if not requirements.holds(tallied(table, requirements, classes, count)).all():
             classes, count = joined(Polisher(table, requirements, field, field.around()), classes, count)
-        partition = Partition(classes.astype(np.int32), count)
+        partition = Partition(classes.astype(np.int32), count, intervals=ordered_categories(field.columns))
     else:
         partition = _better(table, requirements, field, loss if weights == "domain" else "raw", listener)
     listener("decide", 1.0, 1.0)
@@ -151,14 +155,20 @@ def _clusters(table: Table, requirements: Requirements, field: Field, near: Ints
     work = Polisher(table, requirements, field, near)
     if not work.rules.exact:
         classes, count = joined(work, classes, count)
-    grown = Partition(classes.astype(np.int32), count, facts={"classes_by": "clusters"})
+    shown = ordered_categories(field.columns)
+    grown = Partition(classes.astype(np.int32), count, facts={"classes_by": "clusters"}, intervals=shown)
     return polish(table, requirements, grown, field=field, near=near)
 
 
 def _splits(table: Table, requirements: Requirements, field: Field, near: Ints) -> Partition:
     """Return the classes of top-down, polished."""
     split = split_down(table, Requirements(requirements.models), LEAST_LOSS)
-    split = replace(split, classes=_ascending(table, split.classes), facts={"classes_by": "top-down"})
+    split = replace(
+        split,
+        classes=_ascending(table, split.classes),
+        facts={"classes_by": "top-down"},
+        intervals=ordered_categories(field.columns),
+    )
     return polish(table, requirements, split, field=field, near=near)
 
 
@@ -242,7 +252,8 @@ def _as_published(
         kept = space.axes.weight > 0
         # an interval loses its width by the range of its column, a set one less than its size by the number of values
         by_domain = np.where(kept, np.maximum(space.scale, 1.0) / sizes, 0.0)
-        by_domain[space.axes.kind != SET] = kept[space.axes.kind != SET]
+        ranges = (space.axes.kind != SET) & (space.axes.kind != RANKED)
+        by_domain[ranges] = kept[ranges]
         space = space._replace(axes=space.axes._replace(weight=by_domain))
     draws = Entropy(seed).words(2 * (table.rows + 1)).view(np.uint64) >> np.uint64(1)
     classes = np.full(table.rows, -1, dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,8 +76,9 @@ def rules_of(table: Table, requirements: Requirements, most: int = CATEGORIES, w
     if not others:
         values = np.zeros(table.rows, np.int64) if sensitive is None else sensitive.codes.astype(np.int64)
         return Rules(values, 1 if sensitive is None else sensitive.size, Needs(k, diverse), _empty(), True)
-    names, values, code = _kinds(table, requirements, most)
-    read = [model for model in requirements.of_groups if model.column in names and isinstance(model, KNOWN)]
+    known = [model for model in requirements.of_groups if _known(model)]
+    names, values, code = _kinds(table, dict.fromkeys(str(model.column) for model in known), most)
+    read = [model for model in known if model.column in names]
     promise = _promise(whole or table, requirements, read, names, code)
     complete = all(model in read or _counts_rows(model) for model in requirements.of_groups)
     return Rules(values, len(code), Needs(k, 1), promise, complete)
@@ -94,13 +95,16 @@ def _plain(model: Model, main: str | None) -> bool:
     )
 
 
-def _kinds(table: Table, requirements: Requirements, most: int) -> tuple[list[str], Ints, Ints]:
-    """Return the columns that make up kinds, the kind of each record, and the codes of each kind in these columns."""
+def _known(model: Model) -> bool:
+    """Return whether kernels know a model. Items of sets they do not count."""
+    return isinstance(model, KNOWN) and not (isinstance(model, LDiversity) and model.variant == "frequency")
+
+
+def _kinds(table: Table, columns: Iterable[str], most: int) -> tuple[list[str], Ints, Ints]:
+    """Return which of some columns make up kinds, the kind of each record, and the codes of each kind in these columns."""
     names: list[str] = []
     values, code = np.zeros(table.rows, np.int64), np.zeros((1, 0), np.int64)
-    for name in requirements.columns:
-        if name not in table.sensitive:
-            continue
+    for name in columns:
         column = table.sensitive[name]
         found, fresh = np.unique(values * column.size + column.codes, return_inverse=True)
         if len(found) <= most:
