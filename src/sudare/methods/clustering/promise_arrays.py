@@ -101,7 +101,7 @@ def _known(model: Model) -> bool:
 
 
 def _kinds(table: Table, columns: Iterable[str], most: int) -> tuple[list[str], Ints, Ints]:
-    """Return which of some columns make up kinds, the kind of each record, and the codes of each kind in these columns."""
+    """Return which columns make up kinds, the kind of each record, and the codes of each kind in these columns."""
     names: list[str] = []
     values, code = np.zeros(table.rows, np.int64), np.zeros((1, 0), np.int64)
     for name in columns:
