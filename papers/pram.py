@@ -1,8 +1,9 @@
 """The eight cases of the paper behind the method pram, and what its releases are good for.
 
-    python papers/pram.py          # measures everything on Adult
+    python papers/pram.py          # measures on Adult what is not kept yet
+    python papers/pram.py --again  # measures everything anew
     python papers/pram.py --times  # measures the times alone; the rest stays as kept
-    python papers/pram.py --keep   # measures everything but the times, which stay as kept
+    python papers/pram.py --keep   # measures all but the times anew, which stay as kept
     python papers/pram.py --page   # the page and its figures anew, nothing is measured
 
 1. The paper's cases: how much may be kept by each condition, with its rounded priors and with those of the data.
@@ -10,9 +11,11 @@
 3. How far estimated counts of one, two and three columns are off, by the retention probability.
 4. The same for every table of two categorical columns of Adult, with what the most likely counts alone would do.
 5. Time: perturbing 100 million cells, and calibrating with a sensitive attribute of 1,000 values.
+6. Intruders who use all columns, and generalization at equal risk (``pram_intruders.py``).
 
-Everything is kept in ``pram.json``; the page ``pram.md`` and its figures are made from it alone. Drawing needs
-matplotlib, which is in the dependency group ``bench``.
+Everything is kept in ``pram.json``, part by part, so that a run that was ended goes on where it was; the page
+``pram.md`` and its figures are made from it alone. Drawing needs matplotlib, which is in the dependency group
+``bench``.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import pram_intruders
 import sudare
 from pram_page import CASES, COLUMNS, WAYS, Figures, draw, page, shown
 from sudare.api import load_policy
@@ -219,25 +223,49 @@ def times(runs: int = RUNS, cells: int = CELLS, values: int = 1_000) -> Figures:
     return found
 
 
-def measure(rows: int | None = None, ps: Sequence[float] = PS, repeats: int = REPEATS) -> Figures:
-    """Measure everything but times; utility also at the p of the paper's cases."""
+def measure(
+    rows: int | None = None,
+    ps: Sequence[float] = PS,
+    repeats: int = REPEATS,
+    kept: Figures | None = None,
+    keep: Callable[[Figures], None] = lambda _: None,
+) -> Figures:
+    """Measure everything but times and what is kept already; utility also at the p of the paper's cases.
+
+    ``keep`` receives all figures after each part.
+    """
     given = columns(rows)
-    found = cases(given)
-    also = [p for p in sorted({shown(one["p"]) for one in found["rounded"]}) if p not in ps]
-    return {
-        "records": len(given["income"]),
-        "sizes": {name: column.size for name, column in given.items()},
-        "cases": found,
-        "curves": curves(given),
-        "repeats": repeats,
-        "utility": utility(given, [*ps, *also], repeats),
-        "cells": {
+    full = repeats == REPEATS
+    found: Figures = dict(kept or {})
+
+    def also() -> list[float]:
+        return [p for p in sorted({shown(one["p"]) for one in found["cases"]["rounded"]}) if p not in ps]
+
+    parts: dict[str, Callable[[], Any]] = {
+        "records": lambda: len(given["income"]),
+        "sizes": lambda: {name: column.size for name, column in given.items()},
+        "cases": lambda: cases(given),
+        "curves": lambda: curves(given),
+        "repeats": lambda: repeats,
+        "utility": lambda: utility(given, [*ps, *also()], repeats),
+        "cells": lambda: {
             ", ".join(names): int(np.prod([given[name].size for name in names]))
             for width in (1, 2, 3)
             for names in combinations(given, width)
         },
-        "pairs": pairs(ps, min(PAIR_REPEATS, 2 * repeats), rows),
+        "pairs": lambda: pairs(ps, min(PAIR_REPEATS, 2 * repeats), rows),
+        "against": lambda: pram_intruders.against(given, pram_intruders.ATTACKED if full else (5,)),
+        "beside": lambda: pram_intruders.beside(
+            given,
+            pram_intruders.ALPHAS if full else {"relationship": (0.5, 0.7)},
+            min(pram_intruders.REPEATS, repeats),
+        ),
     }
+    for name, part in parts.items():
+        if name not in found:
+            found[name] = part()
+            keep(found)
+    return found
 
 
 # The command
@@ -255,6 +283,7 @@ def load(folder: Path) -> Figures:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, unless only the page is wanted, and write the page and its figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--again", action="store_true", help="measure everything anew, also what is kept")
     parser.add_argument("--times", action="store_true", help="measure the times alone; the rest stays as kept")
     parser.add_argument("--keep", action="store_true", help="measure all but the times, which stay as kept")
     parser.add_argument("--runs", type=int, default=RUNS, help="times are the least of so many runs; 3 if not given")
@@ -263,10 +292,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     given.folder.mkdir(parents=True, exist_ok=True)
     if not given.page:
-        kept_times = load(given.folder)["times"] if given.keep else None
-        found = load(given.folder) if given.times else measure()
-        found["times"] = kept_times or times(runs=given.runs)
-        (given.folder / KEPT).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+        def keep(figures: Figures) -> None:
+            (given.folder / KEPT).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+        if given.times:
+            found = load(given.folder)
+            found.pop("times", None)
+        elif given.keep:
+            kept_times = load(given.folder)["times"]
+            found = measure(keep=keep) | {"times": kept_times}
+        else:
+            there = {} if given.again or not (given.folder / KEPT).exists() else load(given.folder)
+            found = measure(kept=there, keep=keep)
+        if "times" not in found:
+            found["times"] = times(runs=given.runs)
+        keep(found)
     kept = load(given.folder)
     (given.folder / PAGE).write_text(page(kept), encoding="utf-8")
     draw(kept, given.folder)

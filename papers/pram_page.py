@@ -101,10 +101,13 @@ def page(kept: Figures) -> str:
             "which draws some of the values anew. This page repeats its cases, and measures what its releases are good "
             "for. It is written by `papers/pram.py` from a file of figures."
         ),
+        *_contents_part(kept),
         *_paper_part(),
         *_cases_part(kept),
+        *_against_part(kept["against"]),
         *_curves_part(),
         *_utility_part(kept),
+        *_beside_part(kept["beside"]),
         *_times_part(kept["times"]),
         "## Run it again",
         "    pip install --group bench\n"
@@ -112,11 +115,185 @@ def page(kept: Figures) -> str:
         "    python papers/pram.py --times\n"
         "    python papers/pram.py --page",
         wrapped(
-            "The first measures everything. `--times` measures the times alone, and keeps the rest. `--page` writes "
-            "this page and its figures from what was kept."
+            "The first measures what is not kept yet, and `--again` everything anew. `--times` measures the times "
+            "alone, and keeps the rest. `--page` writes this page and its figures from what was kept."
         ),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _contents_part(kept: Figures) -> list[str]:
+    """Return what of the paper is here."""
+    pairs = zip(kept["cases"]["rounded"], kept["cases"]["exact"], strict=True)
+    moved = max(abs(one["p"] - other["p"]) for one, other in pairs)
+    number, worst = max(
+        kept["against"].items(),
+        key=lambda item: item[1]["column"]["reached"]["alpha"] - CASES[int(item[0]) - 1].alpha,
+    )
+    lines = [
+        [
+            "the eight cases: p by Pk, alpha and gamma, and p",
+            f"reproduced: {as_printed(kept)} of 32 figures as printed",
+            "[The eight cases](#the-eight-cases)",
+        ],
+        [
+            "the priors of Census Income, with three digits",
+            f"reproduced: exact ones move p by {moved:.4f} at most",
+            "[The eight cases](#the-eight-cases)",
+        ],
+        [
+            "the conditions of Pk, alpha and gamma as functions of p",
+            "reproduced; drawn here, as formulas in the paper",
+            "[The conditions against p](#the-conditions-against-p)",
+        ],
+        [
+            "sensitive attributes that correlate",
+            "differs: the paper asks for care; here the promise holds against all columns. With the paper's p an "
+            f"intruder reaches {worst['column']['reached']['alpha']:.3f} in case {number}, where "
+            f"{CASES[int(number) - 1].alpha:g} is promised",
+            "[Against all columns](#against-all-columns)",
+        ],
+        [
+            "what releases are good for",
+            "not possible to compare: the paper measures nothing; the figures here are ours",
+            "[What can be estimated](#what-can-be-estimated), [beside generalization](#beside-generalization)",
+        ],
+    ]
+    return [
+        "## What of the paper is here",
+        table(["in the paper", "here", "where"], lines),
+    ]
+
+
+def _against_part(found: Figures) -> list[str]:
+    """Return what an intruder who uses all columns reaches, and what is kept against it."""
+    promised, kept, mean = [], [], {}
+    for number, one in found.items():
+        case = CASES[int(number) - 1]
+        column = one["column"]
+        promised.append([
+            number, case.sensitive, f"{case.alpha:g}", f"{column['p'][0]:.4f}", f"{column['certified']['alpha']:.4f}",
+            f"**{column['reached']['alpha']:.4f}**", f"{column['certified']['one value']:.3f}",
+            f"{column['reached']['record']:.3f}",
+        ])  # fmt: skip
+        for name, words in (("all columns", "one p"), ("all columns, per column", "one p for each")):
+            line = one[name]
+            mean[number, name] = math.exp(float(np.mean(np.log(line["p"]))))
+            kept.append([
+                number, words, " / ".join(f"{p:.3f}" for p in line["p"]), f"{mean[number, name]:.3f}",
+                f"{line['certified']['alpha']:.4f}", f"{line['reached']['alpha']:.4f}",
+                f"{line['certified']['gamma']:.4f}", f"{line['certified']['one value']:.3f}",
+                f"{line['certified']['one record']:.3f}",
+            ])  # fmt: skip
+    ratios = [mean[number, "all columns, per column"] / mean[number, "all columns"] for number in found]
+    exact = ", ".join(f"{one['exact p']:.4f} in case {number}" for number, one in found.items())
+    return [
+        "## Against all columns",
+        wrapped(
+            "The paper's alpha is about an intruder who looks at the sensitive column alone. Here the intruder sees "
+            "all released columns of a record and knows the whole table. With the p for the column alone, more than "
+            "alpha is believed of a true value:"
+        ),
+        table(
+            [
+                "case",
+                "sensitive",
+                "alpha",
+                "p",
+                "reached by the column",
+                "by all columns",
+                "most for one value",
+                "most for one record",
+            ],
+            promised,
+        ),
+        wrapped(
+            "The last two columns are the largest beliefs if one certain value of the column, or one certain record, "
+            "is shown. By default, sudare promises alpha against all columns (`against: all-columns`). *Certified* is "
+            "what the audit proves from the published combinations, and *reached* what the intruder has with the "
+            "exact table; p stands for " + ", ".join(COLUMNS) + "."
+        ),
+        table(
+            [
+                "case",
+                "",
+                "p",
+                "geometric mean",
+                "alpha certified",
+                "alpha reached",
+                "gamma certified",
+                "most for one value",
+                "most for one record",
+            ],
+            kept,
+        ),
+        wrapped(
+            f"One p of the exact table would be {exact}, by alpha alone. One p for each column keeps more where "
+            f"it reveals little: the geometric mean is {min(ratios):.2f} to {max(ratios):.2f} times as large."
+        ),
+    ]
+
+
+def _beside_part(found: Figures) -> list[str]:
+    """Return the errors of PRAM and of generalization at equal risk."""
+    lines: list[list[str]] = []
+    times: dict[str, float] = {}
+    for key, one in found.items():
+        sensitive, alpha = key.split(", ")
+        shown_line = [sensitive, alpha]
+        shown_line += [
+            f"{_rounded(one[name]['2'])} / {_rounded(one[name]['3'])}" for name in ("calibrated", "per-column")
+        ]
+        other = one["generalized"]
+        if other is None:
+            shown_line += ["no table", "", ""]
+        else:
+            times[key] = other["2"] / min(one["calibrated"]["2"], one["per-column"]["2"])
+            errors = f"{_rounded(other['2'])} / {_rounded(other['3'])}"
+            shown_line += [errors, f"{other['alpha']:.3f}", f"{other['classes']:,}"]
+        lines.append(shown_line)
+    better = [ratio for ratio in times.values() if ratio > 1]
+    return [
+        "## Beside generalization",
+        "![Two panels: root mean squared error of counts of two columns against alpha, by method](pram_beside.svg)",
+        wrapped(
+            "The same risk, two kinds of release. The risk is alpha: the average belief of an intruder in a true "
+            "value, for the value that is believed most. For PRAM the intruder knows which record is the person's and "
+            "uses all columns; alpha is the certified limit. For generalization the intruder knows the person's class "
+            "and believes the shares of the class. Both keep k = 3. Generalization is `top-down` with t-closeness; of "
+            "45 settings of t, the one with the smallest error of two columns whose risk is at most alpha. A class "
+            "counts as if it had all combinations of the values that it shows equally often. PRAM is estimated by em. "
+            "Figures are root mean squared errors in records, over all cells of all tables of two / three columns:"
+        ),
+        table(
+            ["sensitive", "alpha", "pram, one p", "pram, one p for each", "generalization", "its risk", "its classes"],
+            lines,
+        ),
+        wrapped(
+            f"In {len(better)} of {len(times)} settings, counts of two columns from PRAM are nearer to the truth: "
+            f"those of generalization are off by {min(better):.1f} to {max(better):.1f} times as much as the better "
+            f"one of PRAM. {_worse_part(times)}This is about counts. Single records of PRAM are not true, and those "
+            "of generalization are, as far as they show something. From some alpha on, k limits p, and a larger alpha "
+            "gains nothing. One p for each column weighs all columns alike; which counts become better depends on the "
+            "columns."
+        ),
+    ]
+
+
+def _worse_part(times: dict[str, float]) -> str:
+    """Return where generalization is nearer to the truth, as a sentence."""
+    worse = {key: ratio for key, ratio in times.items() if ratio <= 1}
+    if not worse:
+        return ""
+    where = "; ".join(worse)
+    return (
+        f"In the others ({where}) generalization is better, by up to {1 / min(worse.values()):.1f} times: the column "
+        "has so little to do with the others that small classes keep alpha by themselves, and generalize little. "
+    )
+
+
+def _rounded(error: float) -> str:
+    return f"{error:,.0f}" if error >= 99.5 else f"{error:.1f}"
 
 
 def _paper_part() -> list[str]:
@@ -310,6 +487,7 @@ def draw(kept: Figures, folder: Path) -> None:
     with looks():
         _draw_bounds(kept["curves"], folder / "pram_bounds.svg")
         _draw_utility(kept, folder / "pram_utility.svg")
+        _draw_beside(kept["beside"], folder / "pram_beside.svg")
 
 
 def _save(figure: Any, axes: Any, count: int, path: Path) -> None:
@@ -360,3 +538,29 @@ def _draw_utility(kept: Figures, path: Path) -> None:
         axes.set_xlabel("p")
     panels[0].set_ylabel("root mean squared error, records")
     _save(figure, panels[0], len(WAYS), path)
+
+
+BESIDE_LOOKS = {
+    "calibrated": ("pram, one p", "#0072b2", "-", "o"),
+    "per-column": ("pram, one p for each", "#009e73", ":", "^"),
+    "generalized": ("generalization", "#d55e00", "--", "s"),
+}
+
+
+def _draw_beside(found: Figures, path: Path) -> None:
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(1, 2, figsize=(10.5, 3.8), layout="constrained")
+    for axes, sensitive in zip(panels, ("relationship", "income"), strict=True):
+        some = {float(key.split(", ")[1]): one for key, one in found.items() if key.startswith(sensitive)}
+        for name, (label, colour, style, marker) in BESIDE_LOOKS.items():
+            there = {alpha: one[name]["2"] for alpha, one in some.items() if one[name] is not None}
+            axes.plot(
+                list(there), list(there.values()), color=colour, linestyle=style, marker=marker, label=label,
+                markerfacecolor="none",
+            )  # fmt: skip
+        axes.set_yscale("log")
+        axes.set_title(sensitive, fontsize=10)
+        axes.set_xlabel("alpha")
+    panels[0].set_ylabel("root mean squared error, records")
+    _save(figure, panels[0], len(BESIDE_LOOKS), path)
