@@ -399,3 +399,25 @@ def test_the_same_table_in_another_order_gives_the_same():
     rules = policy("relationship", 0.5, 0.02, PK, p="per-column")
     one, two = (sudare.anonymize(each, rules, seed=1).certificate["mechanism"] for each in (data, shuffled))
     assert one == two
+
+
+def test_a_prior_of_the_policy_does_not_weaken_the_promise():
+    rules = policy("relationship", 0.5, 0.02, PK)
+    shares = Counter(datasets.adult()["relationship"].to_pylist())
+    [(common, _), *others] = shares.most_common()
+    prior = {value: round(count / 32_561, 3) for value, count in others}
+    rules["require"][0]["prior"] = {common: 1 - sum(prior.values()), **prior}
+    release = sudare.anonymize(datasets.adult(), rules, seed=1)
+    assert attacked(release, COLUMNS, adult_records(), "relationship").alpha <= 0.5
+    assert release.certificate["mechanism"]["calibration"]["p"] > 0.2
+
+
+def test_estimates_know_the_probability_of_each_column():
+    release = sudare.anonymize(datasets.adult(), policy("relationship", 0.5, 0.02, PK, p="per-column"), seed=1)
+    kept = release.certificate["mechanism"]["calibration"]["retention"]
+    assert len(set(kept.values())) > 1
+    truth = Counter(datasets.adult()["income"].to_pylist())
+    rows = list(sudare.estimate(release, of="income"))
+    assert len(rows) == 2
+    for row in rows:
+        assert row["estimate"] == pytest.approx(truth[row["value"]], abs=1_000)

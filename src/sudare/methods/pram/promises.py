@@ -188,7 +188,9 @@ class Promises:
         for index, (cell, shares) in enumerate(zip(layout.cells, limit.priors, strict=True)):
             channels = [self.mechanism.channel(cell, at, p) for at, p in enumerate(retention)]
             parts = parts_of(layout.attributes[limit.number], cell.domains[limit.number], limit.place)
-            for prior in (shares, *([] if told else exact(limit, cell))):
+            # the exact shares count even beside a prior of the policy: combinations are from the data, too
+            counts = cell.counts[limit.number]
+            for prior in (shares,) if told else (shares, counts / max(int(counts.sum()), 1)):
                 yield beliefs(
                     prior,
                     known.counts[index] / cell.rows,
