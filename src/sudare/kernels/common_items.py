@@ -224,3 +224,36 @@ def own_loss(offsets, items, classes, loss):
             whole += np.int64(loss[items[index]] == 0.0)
         total += own / (last - first)
     return total, whole
+
+
+@kernel
+def cut_losses(sets, classes, told, shown, figures):
+    """Add up, per class, what its records lose, each the mean of its items, and how many items are shown unchanged.
+
+    ``told`` has for each item the node that it is shown as, its own leaf, and what that loses. ``shown`` has the nodes
+    that each class shows, sorted; an item whose node is not among them is lost.
+    """
+    offsets, items = sets.offsets, sets.items
+    cut, leaf, loss = told
+    share, disclosed = figures
+    for row in range(len(classes)):
+        group = np.int64(classes[row])
+        first, last = offsets[row], offsets[row + 1]
+        if group < 0 or first == last:
+            continue
+        own = 0.0
+        for index in range(first, last):
+            item = items[index]
+            low, high = shown.offsets[group], shown.offsets[group + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if shown.items[middle] < cut[item]:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < shown.offsets[group + 1] and shown.items[low] == cut[item]:
+                own += loss[item]
+                disclosed[group] += np.int64(cut[item] == leaf[item])
+            else:
+                own += 1.0
+        share[group] += own / (last - first)

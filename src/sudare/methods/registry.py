@@ -264,6 +264,7 @@ _LEVELS: Mapping[str, Any] = {
         "loss": ("arx", "gcp", "discernibility", "class-size", "entropy", "precision"),
         "time_limit": Seconds(),
     },
+    "item_sets": True,
     "recodes_globally": True,
     "heeds": ("kind", "hierarchy", "weight", "suppression"),
 }

@@ -1,7 +1,7 @@
 """Loss metrics of a release."""
 
 from sudare.metrics.class_entropy import Information, information
-from sudare.metrics.level_losses import LevelLoss, level_losses
+from sudare.metrics.level_losses import LevelLoss, level_losses, set_losses
 from sudare.metrics.loss import METRICS, PUBLISHED, Loss, item_figures, published, relative_uncertainty, uncertainty
 from sudare.metrics.released_loss import as_released
 
@@ -17,5 +17,6 @@ __all__ = [
     "level_losses",
     "published",
     "relative_uncertainty",
+    "set_losses",
     "uncertainty",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.metrics.loss import heights, leaves_lost, own_bits
-from sudare.table import Column, Cover, Partition, Table, cut_at, generalize, height
+from sudare.table import Column, Cover, ItemSets, Partition, SetCover, Table, cut_at, generalize, height
 
 Reals = NDArray[np.float64]
 CellLoss = Literal["gcp", "arx", "precision", "entropy"]
@@ -55,3 +55,12 @@ def _cells(column: Column, level: int) -> Cover:
     found = generalize(Table(column.size, {column.name: once}), partition).covers[column.name]
     assert isinstance(found, Cover)  # as it is of a single-valued column
     return found
+
+
+def set_losses(sets: ItemSets, cut: NDArray[np.int64]) -> Reals:
+    """Return the share of its items that each record loses where a cut says what each item is shown as."""
+    each = np.arange(len(sets))
+    partition = Partition(each, len(sets), {sets.name: cut}, by_sets=frozenset([sets.name]))
+    found = generalize(Table(len(sets), {sets.name: sets}), partition).covers[sets.name]
+    assert isinstance(found, SetCover)  # as it is of an item set
+    return found.share

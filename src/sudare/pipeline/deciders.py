@@ -89,7 +89,7 @@ class PlanDecider:
         from sudare.methods.lattice.full_domain import at_levels
 
         del listener
-        self.plan.check_heights({name: height(column) for name, column in table.single.items()})
+        self.plan.check_heights({name: height(column) for name, column in table.quasi.items()})
         rows = None if self.unknown is None else self.unknown.rows
         partition = at_levels(table, requirements, self.plan.levels, unusable=rows)
         unknown = {} if self.unknown is None else self.unknown.to_dict()

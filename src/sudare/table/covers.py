@@ -18,6 +18,7 @@ from sudare.table.array_storage import (
     chunks,
 )
 from sudare.table.column import Column, ItemSets
+from sudare.table.encode_items import settled
 from sudare.table.recoding import SUPPRESSED, Partition
 from sudare.table.table import Table
 
@@ -280,6 +281,8 @@ def generalize(table: Table, partition: Partition) -> Generalized:
     suppressed = table.rows - int(start[-1])
 
     def cover(column: Column | ItemSets) -> Cover | SetCover:
+        if column.name in partition.by_sets and isinstance(column, ItemSets):
+            return _sets_as_cut(column, partition)
         if isinstance(column, ItemSets):
             return _in_common(column, partition, order, start)
         if column.name in partition.cuts:
@@ -290,9 +293,9 @@ def generalize(table: Table, partition: Partition) -> Generalized:
             return _categories(column, partition, order, start)
         return _extremes(column, partition)
 
-    own = [name for name in partition.cuts if isinstance(table.quasi[name], ItemSets)]
+    own = [name for name in partition.cuts if name in table.sets and name not in partition.by_sets]
     columns = [column for name, column in table.quasi.items() if name not in own]
-    if any(isinstance(column, ItemSets) and column.taxonomy is not None for column in columns):
+    if any(isinstance(each, ItemSets) and each.taxonomy and each.name not in partition.by_sets for each in columns):
         order()  # once, before there are threads
     with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1) or 1) as pool:
         covers = dict(zip((column.name for column in columns), pool.map(cover, columns), strict=True))
@@ -504,6 +507,36 @@ def _in_common(column: ItemSets, partition: Partition, order: Callable[[], Ints]
     nodes = np.empty(int(ends[-1]), np.int64)
     squeeze(begin, found, common.shown, ends, nodes)
     return SetCover(column, ends, nodes, share, disclosed * sizes)
+
+
+def _sets_as_cut(column: ItemSets, partition: Partition) -> SetCover:
+    """Cover classes by the nodes that a cut gives their items: the same ones for all records of a class.
+
+    Only masked records that joined a class which shows nothing may hold others. So the class shows what all have.
+    """
+    from sudare.kernels.common_items import FlatSets, InCommon, common_items, cut_losses, first_lengths, squeeze
+    from sudare.kernels.flat_sets import NOTHING
+
+    cut, classes = partition.cuts[column.name], partition.count
+    shown = np.where(cut < 0, NOTHING, cut).astype(np.uint32)
+    items = column.items.astype(np.uint32, copy=False)
+    offsets, nodes = settled(items.copy(), column.offsets.copy(), shown)
+    lengths = np.full(classes, -1, np.int64)
+    first_lengths(offsets, partition.classes, lengths)
+    begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    found, count = np.empty(int(begin[-1]), np.int64), np.full(classes, -1, np.int64)
+    common = InCommon(begin, found, count, np.zeros(classes), count)
+    common_items(FlatSets(offsets, nodes), partition.classes, 0, classes, common, np.zeros(classes, np.int64))
+    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
+    told = np.empty(int(ends[-1]), np.int64)
+    squeeze(begin, found, count, ends, told)
+    taxonomy = column.taxonomy
+    leaf = np.arange(column.size) if taxonomy is None else taxonomy.path[:, -1].astype(np.int64)
+    loss = np.zeros(column.size) if taxonomy is None else taxonomy.share[np.maximum(cut, 0)]
+    share, disclosed = np.zeros(classes), np.zeros(classes, np.int64)
+    sets, figures = FlatSets(column.offsets, items), (share, disclosed)
+    cut_losses(sets, partition.classes, (cut, leaf, loss), FlatSets(ends, told), figures)
+    return SetCover(column, ends, told, share / np.maximum(partition.sizes, 1), disclosed)
 
 
 def merge_alike(partition: Partition, shown: Generalized) -> Partition:

@@ -53,7 +53,7 @@ class SetsEncoder:
     def finish(self) -> Column:
         """Return the encoded column."""
         sets = self._items.finish()
-        of_record, first = _numbered(sets)
+        of_record, first = number_sets(sets)
         shown = sets.taken(first)
         counted, merged = _counted(shown, self.merge)
         return Column(
@@ -82,7 +82,7 @@ def encode_sets(
     return encoder.finish()
 
 
-def _numbered(sets: ItemSets) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+def number_sets(sets: ItemSets) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Return the number of each record's set, and a record that holds each; equal sets have the same number.
 
     Sets are found by numbers of 64 bits, and then compared: if two different ones had the same, all get others.

@@ -24,10 +24,11 @@ class Partition:
     - A single-valued column with a taxonomy: the node that is shown, however few of the leaves below it a class holds.
     - One without: any number. Codes with the same number show the same cell, the smallest that covers all of them, as
       far as records have them that are neither left out nor masked (those must not be told by the ends of an interval).
-    - An item-set column takes no part in the classes: each record shows its own items there, an item as the node that
-      the cut gives it (-1: not at all).
+    - An item-set column: each record shows its own items there, an item as the node that the cut gives it (-1: not at
+      all). It takes no part in the classes, unless it is in ``by_sets``.
 
-    In a single-valued column of ``cuts`` the records of a class must have the same node or number.
+    In a single-valued column of ``cuts`` the records of a class must have the same node or number, and in a column of
+    ``by_sets`` the same set of nodes.
 
     ``masked`` says that the last class, number ``count - 1``, holds records that are left out but stay in the release,
     as rows that show nothing in any quasi-identifier, whatever the cuts say. No class is empty, this one included.
@@ -42,6 +43,7 @@ class Partition:
     masked: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
     intervals: tuple[str, ...] = ()
+    by_sets: frozenset[str] = frozenset()
 
     @property
     def suppressed(self) -> int:

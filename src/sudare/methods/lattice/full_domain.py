@@ -2,8 +2,8 @@
 
 Steps
     1. A node of the lattice has a level of its hierarchy for each quasi-identifier (without a hierarchy: as it is, or
-       nothing at all). Its classes are the records that then show the same; classes that do not keep the requirements
-       are left out, up to the suppression limit.
+       nothing at all). An item set at its highest level shows no item. Its classes are the records that then show the
+       same; classes that do not keep the requirements are left out, up to the suppression limit.
     2. A first answer: the node that shows nothing, then a walk from the untouched table upwards, always to the
        neighbour that loses least.
     3. The lattice is searched as a tree, one attribute after the other, those with most values first. A branch has
@@ -149,7 +149,7 @@ class Search:
 
     def __init__(self, lattice: Lattice, deadline: float | None = None, wanted: int = 1) -> None:
         self.lattice, self.deadline, self.wanted = lattice, deadline, wanted
-        self.order = sorted(range(len(lattice.axes)), key=lambda index: -lattice.axes[index].column.size)
+        self.order = sorted(range(len(lattice.axes)), key=lambda index: -lattice.axes[index].size)
         tops = [lattice.axes[index].top + 1 for index in self.order]
         self.below = [math.prod(tops[depth:]) for depth in range(len(tops) + 1)]  # nodes of a branch, by its length
         self.found: list[Node] = []

@@ -2,23 +2,29 @@
 
 A node of the lattice is a tuple of levels, one per quasi-identifier; 0 is untouched. Groups are always made from those
 of a finer node, never from the records, and a histogram of sensitive values only where a test asks for it.
+
+Of an item set, a whole set is a value: at a higher level each item becomes its node, and sets become equal. What a
+record loses then depends on the items that it had, not only on what it shows. So groups carry what their records lose
+in each item set at each level, and add it up when they are joined.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.core.errors import UnsupportedError
 from sudare.kernels.lattice import level_groups
-from sudare.methods.class_counts import refuse_item_sets
-from sudare.metrics import LevelLoss, level_losses
+from sudare.metrics import LevelLoss, level_losses, set_losses
 from sudare.models import Groups, Histograms, KAnonymity, Requirements
-from sudare.table import SUPPRESSED, Column, Partition, Table, cut_at, find_atoms, height
+from sudare.table import SUPPRESSED, Column, ItemSets, Partition, Table, cut_at, find_atoms, height
+from sudare.table.encode_items import settled
+from sudare.table.encode_sets import number_sets
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -36,16 +42,24 @@ WORD = 64
 class Axis:
     """One attribute: per level the cell of each code and the loss of a record in each cell, and where its bits are.
 
-    ``means`` is what the attribute adds to the loss of the whole table at each level, if no record is suppressed.
+    ``means`` is what the attribute adds to the loss of the whole table at each level, if no record is suppressed. Of an
+    item set a code is a whole set. Its ``losses`` are nothing, and ``parts`` has what a record of each code loses at
+    each level.
     """
 
-    column: Column
+    column: Column | ItemSets
     cells: tuple[Ints, ...]
     losses: tuple[Reals, ...]
     left_out: float
     means: Reals
     word: int
     shift: int
+    parts: Reals | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return len(self.cells[0])
 
     @property
     def top(self) -> int:
@@ -55,7 +69,7 @@ class Axis:
     @property
     def mask(self) -> int:
         """The bits of its cells."""
-        return (1 << _bits(self.column)) - 1
+        return (1 << _bits(self.size)) - 1
 
     def move(self, low: int, high: int) -> tuple[Ints, Reals]:
         """Return what each cell of a level becomes at a higher one, and what a record loses by that."""
@@ -64,10 +78,30 @@ class Axis:
         return target, self.losses[high][target] - self.losses[low]
 
 
+@dataclass(frozen=True, eq=False)
+class SetParts:
+    """What groups lose in item sets: ``sums`` has a column for each item set and level, ``now`` those of the node."""
+
+    sums: Reals
+    now: tuple[int, ...]
+
+    def joined(self, into: NDArray[np.integer[Any]], groups: int, now: tuple[int, ...]) -> SetParts:
+        """Return the parts of coarser groups."""
+        sums = np.empty((groups, self.sums.shape[1]))
+        for place in range(self.sums.shape[1]):
+            sums[:, place] = np.bincount(into, self.sums[:, place], groups)
+        return SetParts(sums, now)
+
+    def per_record(self, rows: Ints) -> Reals:
+        """Return what a record of each group loses on average."""
+        return np.asarray(self.sums[:, self.now].sum(axis=1) / rows)
+
+
 class Grouped:
     """Groups at a node: their words, records and losses per record; ``lost`` records are out of it for good.
 
     ``parent`` are the groups that they were made from, ``into`` says where each of those went (-1: out for good).
+    ``plain`` are the losses in single-valued columns alone, and ``parts`` those in item sets, if there are any.
     """
 
     def __init__(
@@ -78,8 +112,10 @@ class Grouped:
         lost: int = 0,
         parent: Grouped | None = None,
         into: NDArray[np.int32] | None = None,
+        parts: SetParts | None = None,
     ) -> None:
-        self.keys, self.rows, self.losses, self.lost = keys, rows, losses, lost
+        self.keys, self.rows, self.plain, self.lost, self.parts = keys, rows, losses, lost, parts
+        self.losses = losses if parts is None else losses + parts.per_record(rows)
         self.parent, self.into = parent, into
         self._entries: dict[str, tuple[Ints, NDArray[np.int32], Ints]] = {}
 
@@ -98,7 +134,8 @@ class Grouped:
         into = np.full(len(kept), -1, dtype=np.int32)
         into[kept] = np.arange(np.count_nonzero(kept))
         lost = self.lost + int(self.rows[~kept].sum())
-        return Grouped(self.keys[kept], self.rows[kept], self.losses[kept], lost, self, into)
+        parts = None if self.parts is None else SetParts(self.parts.sums[kept], self.parts.now)
+        return Grouped(self.keys[kept], self.rows[kept], self.plain[kept], lost, self, into, parts)
 
 
 @dataclass(frozen=True, order=True)
@@ -117,11 +154,12 @@ class Lattice:
     """A table, what it has to keep, and the loss that is to be least."""
 
     def __init__(self, table: Table, requirements: Requirements, loss: str) -> None:
-        refuse_item_sets(table)
+        _check_sets(table, requirements, loss)
+        requirements = requirements.for_groups(())
         self.table = table
         self.requirements, self.loss, self.records = requirements, loss, table.rows
         self.budget = requirements.budget(table.rows)
-        self.columns = list(table.single.values())
+        self.columns = list(table.quasi.values())
         self.offset = 0.0
         self.of_row, self.axes, self.root = self._encode(table)
         self.names = [axis.column.name for axis in self.axes]
@@ -154,8 +192,11 @@ class Lattice:
 
     def _encode(self, table: Table) -> tuple[NDArray[np.integer[Any]], list[Axis], Grouped]:
         """Return the group of each record, the attributes, and the groups of untouched records."""
-        codes: list[NDArray[Any]] = [column.codes for column in self.columns]
-        sizes = [column.size for column in self.columns]
+        own = [_codes(column) for column in self.columns]
+        codes: list[NDArray[Any]] = [numbers for numbers, _ in own]
+        sizes = [
+            column.size if each is None else len(each) for column, (_, each) in zip(self.columns, own, strict=True)
+        ]
         atoms = find_atoms(codes, sizes, table.rows, table.storage, runs=table.runs)
         if atoms is None:
             of_row: NDArray[np.integer[Any]] | None = None
@@ -165,27 +206,33 @@ class Lattice:
         cell_loss: Any = self.loss if self.separable else "gcp"
         axes, word, shift = [], 0, 0
         weights = sum(column.weight for column in self.columns) or 1.0
-        for column in self.columns:
-            if shift + _bits(column) > WORD:
+        for column, size, (numbers, different) in zip(self.columns, sizes, own, strict=True):
+            if shift + _bits(size) > WORD:
                 word, shift = word + 1, 0
             weight = column.weight / weights
-            loss = level_losses(column, cell_loss)
-            self.offset += weight * loss.offset
-            axes.append(_axis(column, loss, weight, word, shift))
-            shift += _bits(column)
+            if isinstance(column, Column):
+                loss = level_losses(column, cell_loss)
+                self.offset += weight * loss.offset
+                axes.append(_axis(column, loss, weight, word, shift))
+            else:
+                assert different is not None
+                axes.append(_set_axis(column, different, numbers, weight, word, shift))
+            shift += _bits(size)
         keys = np.zeros((len(rows), word + 1), dtype=np.uint64)
         losses = np.zeros(len(rows))
-        for axis, own in zip(axes, codes, strict=True):
-            cell = axis.cells[0][own]
+        for axis, given in zip(axes, codes, strict=True):
+            cell = axis.cells[0][given]
             keys[:, axis.word] |= cell.astype(np.uint64) << np.uint64(axis.shift)
             losses += axis.losses[0][cell]
+        parts = self._set_parts(axes, codes, rows)
         if of_row is None:  # most records differ, but not all
             nothing = np.zeros(0, dtype=np.int64)
             bits, delta = nothing.astype(np.uint64), np.zeros(0)
             keys, rows, losses, of_row = level_groups.regroup(
                 keys, rows, losses, nothing, bits, bits, nothing, nothing, delta
             )
-        root = Grouped(keys, rows, losses)
+            parts = None if parts is None else parts.joined(of_row, len(rows), parts.now)
+        root = Grouped(keys, rows, losses, parts=parts)
         tallied = [table.sensitive[name] for name in self.requirements.columns]
         if self.requirements.counts_subjects:
             assert table.subject is not None  # the policy was checked
@@ -197,6 +244,16 @@ class Lattice:
             root._entries[column.name] = _entries(column, of_row, len(rows))
         return of_row, axes, root
 
+    def _set_parts(self, axes: Sequence[Axis], codes: Sequence[NDArray[Any]], rows: Ints) -> SetParts | None:
+        """Return what the first groups lose in item sets; None if there are none."""
+        self.first_part: dict[int, int] = {}  # the first column of each item set
+        sums: list[Reals] = []
+        for index, (axis, own) in enumerate(zip(axes, codes, strict=True)):
+            if axis.parts is not None:
+                self.first_part[index] = sum(each.shape[1] for each in sums)
+                sums.append(axis.parts[own] * rows[:, None])
+        return SetParts(np.hstack(sums), tuple(self.first_part.values())) if sums else None
+
     def step(self, groups: Grouped, changes: Sequence[Change]) -> Grouped:
         """Return the groups with some attributes at higher levels."""
         wanted = tuple(change for change in changes if change[1] != change[2])
@@ -204,9 +261,15 @@ class Lattice:
             return groups
         if wanted not in self._moves:
             self._moves[wanted] = self._described(wanted)
-        keys, rows, losses, into = level_groups.regroup(groups.keys, groups.rows, groups.losses, *self._moves[wanted])
+        keys, rows, losses, into = level_groups.regroup(groups.keys, groups.rows, groups.plain, *self._moves[wanted])
         self.worked += len(groups)
-        return Grouped(keys, rows, losses, groups.lost, groups, into)
+        parts = groups.parts
+        if parts is not None:
+            to = {index: high for index, _, high in wanted}
+            places = zip(self.first_part.items(), parts.now, strict=True)
+            now = tuple(first + to[index] if index in to else before for (index, first), before in places)
+            parts = parts.joined(into, len(rows), now)
+        return Grouped(keys, rows, losses, groups.lost, groups, into, parts)
 
     def _described(self, changes: Sequence[Change]) -> tuple[NDArray[Any], ...]:
         """Put changes into the form that the kernel reads."""
@@ -393,7 +456,8 @@ class Lattice:
             number = number[groups.into]
         classes = number[self.of_row]
         cuts = {axis.column.name: cut_at(axis.column, level) for axis, level in zip(self.axes, levels, strict=True)}
-        return Partition(classes, count + masked, cuts, masked, facts)
+        sets = frozenset(axis.column.name for axis in self.axes if axis.parts is not None)
+        return Partition(classes, count + masked, cuts, masked, facts, by_sets=sets)
 
 
 def _axis(column: Column, loss: LevelLoss, weight: float, word: int, shift: int) -> Axis:
@@ -408,8 +472,46 @@ def _axis(column: Column, loss: LevelLoss, weight: float, word: int, shift: int)
     return Axis(column, tuple(cells), tuple(losses), weight * loss.left_out, np.array(means), word, shift)
 
 
-def _bits(column: Column) -> int:
-    return max(int(column.size - 1).bit_length(), 1)
+def _codes(column: Column | ItemSets) -> tuple[NDArray[Any], ItemSets | None]:
+    """Return the code of each record, and for an item set the different sets that these stand for."""
+    if isinstance(column, Column):
+        return column.codes, None
+    numbers, first = number_sets(column)
+    return numbers, column.taken(first)
+
+
+def _set_axis(column: ItemSets, different: ItemSets, codes: NDArray[Any], weight: float, word: int, shift: int) -> Axis:
+    """Return the attribute of an item set: at each level, which sets show the same, and what they lose."""
+    from sudare.kernels.flat_sets import NOTHING
+
+    frequency = np.bincount(codes, minlength=len(different))
+    cells, losses = [], []
+    parts = np.empty((len(different), height(column) + 1))
+    for level in range(height(column) + 1):
+        cut = cut_at(column, level)
+        shown = np.where(cut < 0, NOTHING, cut).astype(np.uint32)
+        offsets, nodes = settled(different.items.astype(np.uint32), different.offsets.copy(), shown)
+        cell, first = number_sets(replace(different, offsets=offsets, items=nodes))
+        cells.append(cell.astype(np.int64))
+        losses.append(np.zeros(len(first)))
+        parts[:, level] = weight * set_losses(different, cut)
+    means = frequency @ parts / max(len(column), 1)
+    return Axis(column, tuple(cells), tuple(losses), weight, means, word, shift, parts)
+
+
+def _check_sets(table: Table, requirements: Requirements, loss: str) -> None:
+    """Raise if item sets cannot be recoded: the loss is not defined for them, or they take no part in classes."""
+    if table.sets and loss == "entropy":
+        what = f"the loss entropy is not defined for item sets; got {', '.join(map(repr, table.sets))}."
+        raise UnsupportedError(what, hint="use another loss, such as arx or gcp.")
+    free = [name for name in table.sets if requirements.free(name)]
+    if free:
+        what = f"this method does not recode sets that only km-anonymity limits; got {', '.join(map(repr, free))}."
+        raise UnsupportedError(what, hint="use the method top-down, or require k-anonymity of all columns.")
+
+
+def _bits(size: int) -> int:
+    return max(int(size - 1).bit_length(), 1)
 
 
 def _entries(column: Column, of_row: NDArray[np.integer[Any]], groups: int) -> tuple[Ints, Any, Ints]:

@@ -182,6 +182,10 @@ def _read(request: Request, spark: Spark) -> _Spread:
         for name in encoded
         if holds_sets(view.columns[name], schema.field(name).type)
     }
+    recoded = [name for name in sets if view.columns[name].role == "quasi"]
+    if recoded and request.entry.distributed == "atoms":
+        what = f"{request.method['name']} does not recode item sets on Spark: it needs the sets of the whole table."
+        raise UnsupportedError(Problem(f"columns.{recoded[0]}", what, "use top-down, or run on one machine."))
     carried = tuple(n for n, spec in view.columns.items() if spec.role in ("sensitive", "insensitive"))
     names = tuple(dict.fromkeys([*encoded, *carried]))
     missing = tuple(text for text in view.source.missing if text)
