@@ -35,7 +35,10 @@ WAYS = ways_of([name for name, method in METHODS.items() if method.item_sets])
 KNOWING = [
     (name, options)
     for name, options in WAYS
-    if options.get("sensitive") != "blind" and options.get("loss") != "entropy"  # which is refused beside item sets
+    # what is refused beside item sets
+    if options.get("sensitive") != "blind"
+    and options.get("loss") != "entropy"
+    and options.get("variant") != "reference"
 ]
 LOCAL = [(name, options) for name, options in KNOWING if not METHODS[name].recodes_globally]
 

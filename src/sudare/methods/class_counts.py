@@ -49,10 +49,18 @@ def everybody(table: Table, requirements: Requirements) -> Groups:
     return tallied(table, requirements, np.zeros(table.rows, dtype=np.int8), 1)
 
 
+def refuse_free_sets(table: Table, requirements: Requirements) -> None:
+    """Raise if there are item sets that take no part in the classes: only k^m-anonymity limits them."""
+    free = [name for name in table.sets if requirements.free(name)]
+    if free:
+        what = f"this method does not recode sets that only km-anonymity limits; got {', '.join(map(repr, free))}."
+        raise UnsupportedError(what, hint="use the method top-down, or require k-anonymity of all columns.")
+
+
 def refuse_item_sets(table: Table) -> None:
     """Raise if there are item sets: few methods generalize them."""
     if table.sets:
         raise UnsupportedError(
             f"this method does not generalize item sets; got {', '.join(map(repr, table.sets))}.",
-            hint="use the method top-down, or remove the column from the policy and so from the release.",
+            hint="use top-down, l-clustering or full-domain, or remove the column from the policy and so from the release.",
         )

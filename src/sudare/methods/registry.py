@@ -309,6 +309,7 @@ METHODS: dict[str, Method] = {
         "clustering.l_clustering",
         "l_clustering",
         {"variant": ("fast", "reference"), "weights": ("domain", 1), "loss": ("gcp", "arx")},
+        item_sets=True,
         heeds=("kind", "hierarchy", "weight", "order"),
         one_machine="it compares all records with each other.",
     ),

@@ -17,7 +17,9 @@ Steps (``fast``)
     5. Records are moved between clusters while that loses less (:mod:`sudare.methods.clustering.polish`).
     6. Top-down with polish decides, too. Its classes are taken if they lose less, and ``classes_by`` says so.
     A class shows intervals of numbers and sets of categories, or nodes of a hierarchy, that cover its records. Of
-    categories with an ``order`` it shows all from the lowest to the highest, missing cells being the last.
+    categories with an ``order`` it shows all from the lowest to the highest, missing cells being the last. Of item sets
+    it shows what all its records hold; clusters are compared by the items and nodes with most weight (see
+    :mod:`sudare.methods.clustering.item_columns`), and what classes lose is measured by all of them.
 
 Steps (``reference``)
     As published: while the records left carry l different values, one is taken at random and becomes a cluster; it
@@ -53,7 +55,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.core.errors import PolicyUnmetError
+from sudare.core.errors import PolicyUnmetError, UnsupportedError
 from sudare.core.progress import Listener, silent
 from sudare.core.randomness import Entropy
 from sudare.kernels.clustering import growth as kernel
@@ -62,7 +64,8 @@ from sudare.kernels.clustering.promise_gaps import keepers, least_sizes
 from sudare.kernels.clustering.published_steps import cluster_as_published
 from sudare.kernels.topdown.splits import LEAST_LOSS
 from sudare.kernels.topdown.value_orders import SET
-from sudare.methods.class_counts import everybody, refuse_item_sets, tallied
+from sudare.methods.class_counts import everybody, refuse_free_sets, tallied
+from sudare.methods.clustering.item_columns import set_ranks, with_items
 from sudare.methods.clustering.neighbourhoods import (
     Field,
     Ints,
@@ -76,6 +79,7 @@ from sudare.methods.clustering.neighbourhoods import (
 from sudare.methods.clustering.polish import Polisher, joined, polish
 from sudare.methods.clustering.promise_arrays import Rules, rules_of
 from sudare.methods.topdown.frame import split_down
+from sudare.methods.topdown.top_down import top_down
 from sudare.metrics import METRICS, uncertainty
 from sudare.models import Requirements
 from sudare.table import Partition, Table, generalize
@@ -116,13 +120,19 @@ def l_clustering(
     """
     listener = progress or silent
     listener("prepare kernels", 0, 0)
-    refuse_item_sets(table)
-    order, given = in_order(table), table
+    if table.sets:
+        _check_sets(table, requirements, variant)
+        requirements = requirements.for_groups(())
+    ranks = set_ranks(table)
+    order, given = in_order(table, then=ranks), table
     table = table.taken(order)
-    field = Field(table, loss if weights == "domain" else "raw", intervals=True)
+    seen = with_items(table)
     unmet = requirements.unmet(everybody(table, requirements))
     if unmet:
         raise PolicyUnmetError(unmet)
+    if not seen.single:  # all sets are alike
+        return Partition(np.zeros(given.rows, np.int32), 1, facts={"classes_by": "clusters"})
+    field = Field(seen, loss if weights == "domain" else "raw", intervals=True)
     listener("decide", 0.0, 1.0)
     if variant == "reference":
         classes, count = _as_published(table, requirements, field, weights, seed)
@@ -131,20 +141,38 @@ def l_clustering(
             classes, count = joined(Polisher(table, requirements, field, field.around()), classes, count)
         partition = Partition(classes.astype(np.int32), count, intervals=ordered_categories(field.columns))
     else:
-        partition = _better(table, requirements, field, loss if weights == "domain" else "raw", listener)
+        told = None if ranks is None else ranks[order]
+        partition = _better((table, seen, told), requirements, field, loss if weights == "domain" else "raw", listener)
     listener("decide", 1.0, 1.0)
     classes = np.empty(given.rows, dtype=np.int32)
     classes[order] = partition.classes
     return replace(partition, classes=classes)
 
 
-def _better(table: Table, requirements: Requirements, field: Field, loss: Weighing, listener: Listener) -> Partition:
-    """Return grown clusters, or the classes of top-down with polish if these lose less; the records are in order."""
+def _check_sets(table: Table, requirements: Requirements, variant: str) -> None:
+    if variant == "reference":
+        raise UnsupportedError("variant: reference knows no item sets.", hint="use variant: fast.")
+    refuse_free_sets(table, requirements)
+
+
+def _better(
+    tables: tuple[Table, Table, Ints | None],
+    requirements: Requirements,
+    field: Field,
+    loss: Weighing,
+    listener: Listener,
+) -> Partition:
+    """Return grown clusters, or the classes of top-down with polish if these lose less; the records are in order.
+
+    ``tables`` are the table, its columns as they are compared, and the ranks of its item sets.
+    """
+    table, seen, _ = tables
     near = field.around()
     listener("decide", 0.2, 1.0)
     with ThreadPoolExecutor(2) as pool:  # neither knows of the other, so that the result is the same
-        ways = [pool.submit(way, table, requirements, field, near) for way in (_clusters, _splits)]
-        found = [way.result() for way in ways]
+        grown = pool.submit(_clusters, seen, requirements, field, near)
+        split = pool.submit(_splits, tables, requirements, field, near)
+        found = [grown.result(), *split.result()]
     lost = uncertainty if loss == "raw" else METRICS[loss]
     return min(found, key=lambda partition: lost(generalize(table, partition)).total)
 
@@ -160,24 +188,34 @@ def _clusters(table: Table, requirements: Requirements, field: Field, near: Ints
     return polish(table, requirements, grown, field=field, near=near)
 
 
-def _splits(table: Table, requirements: Requirements, field: Field, near: Ints) -> Partition:
-    """Return the classes of top-down, polished."""
-    split = split_down(table, Requirements(requirements.models), LEAST_LOSS)
+def _splits(
+    tables: tuple[Table, Table, Ints | None], requirements: Requirements, field: Field, near: Ints
+) -> list[Partition]:
+    """Return the classes of top-down, polished; with item sets unpolished ones, too.
+
+    Polish does not look at all items, and may lose some.
+    """
+    table, seen, ranks = tables
+    if table.sets:
+        split = top_down(table, Requirements(requirements.models))
+    else:
+        split = split_down(table, Requirements(requirements.models), LEAST_LOSS)
     split = replace(
         split,
-        classes=_ascending(table, split.classes),
+        classes=_ascending(table, split.classes, ranks),
         facts={"classes_by": "top-down"},
         intervals=ordered_categories(field.columns),
     )
-    return polish(table, requirements, split, field=field, near=near)
+    polished = polish(seen, requirements, split, field=field, near=near)
+    return [polished, split] if table.sets else [polished]
 
 
-def _ascending(table: Table, classes: NDArray[np.int32]) -> NDArray[np.int32]:
+def _ascending(table: Table, classes: NDArray[np.int32], ranks: Ints | None) -> NDArray[np.int32]:
     """Return classes that ascend among equal records, which stand together: so does polish put them in order."""
     columns = [*table.single.values(), *table.sensitive.values(), *([table.subject] if table.subject else [])]
     fresh = np.zeros(table.rows, dtype=np.bool_)
-    for column in columns:
-        fresh[1:] |= column.codes[1:] != column.codes[:-1]
+    for codes in [*(column.codes for column in columns), *([] if ranks is None else [ranks])]:
+        fresh[1:] |= codes[1:] != codes[:-1]
     return np.asarray(classes[np.lexsort((classes, np.cumsum(fresh)))])
 
 

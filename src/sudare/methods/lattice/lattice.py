@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import UnsupportedError
 from sudare.kernels.lattice import level_groups
+from sudare.methods.class_counts import refuse_free_sets
 from sudare.metrics import LevelLoss, level_losses, set_losses
 from sudare.models import Groups, Histograms, KAnonymity, Requirements
 from sudare.table import SUPPRESSED, Column, ItemSets, Partition, Table, cut_at, find_atoms, height
@@ -504,10 +505,7 @@ def _check_sets(table: Table, requirements: Requirements, loss: str) -> None:
     if table.sets and loss == "entropy":
         what = f"the loss entropy is not defined for item sets; got {', '.join(map(repr, table.sets))}."
         raise UnsupportedError(what, hint="use another loss, such as arx or gcp.")
-    free = [name for name in table.sets if requirements.free(name)]
-    if free:
-        what = f"this method does not recode sets that only km-anonymity limits; got {', '.join(map(repr, free))}."
-        raise UnsupportedError(what, hint="use the method top-down, or require k-anonymity of all columns.")
+    refuse_free_sets(table, requirements)
 
 
 def _bits(size: int) -> int:
