@@ -62,5 +62,5 @@ def refuse_item_sets(table: Table) -> None:
     if table.sets:
         raise UnsupportedError(
             f"this method does not generalize item sets; got {', '.join(map(repr, table.sets))}.",
-            hint="use top-down, l-clustering or full-domain, or remove the column from the policy and so from the release.",
+            hint="use top-down, l-clustering or full-domain, or remove the column from the policy.",
         )
