@@ -19,7 +19,8 @@ Steps (``fast``)
     A class shows intervals of numbers and sets of categories, or nodes of a hierarchy, that cover its records. Of
     categories with an ``order`` it shows all from the lowest to the highest, missing cells being the last. Of item sets
     it shows what all its records hold; clusters are compared by the items and nodes with most weight (see
-    :mod:`sudare.methods.clustering.item_columns`), and what classes lose is measured by all of them.
+    :mod:`sudare.methods.clustering.item_columns`). Then records move by what they lose in all items (see
+    :mod:`sudare.methods.clustering.item_polish`).
 
 Steps (``reference``)
     As published: while the records left carry l different values, one is taken at random and becomes a cluster; it
@@ -62,10 +63,12 @@ from sudare.kernels.clustering import growth as kernel
 from sudare.kernels.clustering.cover_losses import RANKED
 from sudare.kernels.clustering.promise_gaps import keepers, least_sizes
 from sudare.kernels.clustering.published_steps import cluster_as_published
+from sudare.kernels.clustering.set_moves import LARGEST as LARGEST_POLISHED
 from sudare.kernels.topdown.splits import LEAST_LOSS
 from sudare.kernels.topdown.value_orders import SET
 from sudare.methods.class_counts import everybody, refuse_free_sets, tallied
 from sudare.methods.clustering.item_columns import set_ranks, with_items
+from sudare.methods.clustering.item_polish import polish_item_sets
 from sudare.methods.clustering.neighbourhoods import (
     Field,
     Ints,
@@ -172,7 +175,7 @@ def _better(
     with ThreadPoolExecutor(2) as pool:  # neither knows of the other, so that the result is the same
         grown = pool.submit(_clusters, seen, requirements, field, near)
         split = pool.submit(_splits, tables, requirements, field, near)
-        found = [grown.result(), *split.result()]
+        found = [_with_all_items(table, requirements, way.result()) for way in (grown, split)]
     lost = uncertainty if loss == "raw" else METRICS[loss]
     return min(found, key=lambda partition: lost(generalize(table, partition)).total)
 
@@ -190,11 +193,8 @@ def _clusters(table: Table, requirements: Requirements, field: Field, near: Ints
 
 def _splits(
     tables: tuple[Table, Table, Ints | None], requirements: Requirements, field: Field, near: Ints
-) -> list[Partition]:
-    """Return the classes of top-down, polished; with item sets unpolished ones, too.
-
-    Polish does not look at all items, and may lose some.
-    """
+) -> Partition:
+    """Return the classes of top-down, polished."""
     table, seen, ranks = tables
     if table.sets:
         split = top_down(table, Requirements(requirements.models))
@@ -206,8 +206,15 @@ def _splits(
         facts={"classes_by": "top-down"},
         intervals=ordered_categories(field.columns),
     )
-    polished = polish(seen, requirements, split, field=field, near=near)
-    return [polished, split] if table.sets else [polished]
+    # with item sets, the columns that clusters are compared by do not have all items
+    return split if table.sets else polish(seen, requirements, split, field=field, near=near)
+
+
+def _with_all_items(table: Table, requirements: Requirements, partition: Partition) -> Partition:
+    """Return classes of a table with item sets in which records have moved where less is lost, by all items."""
+    if not table.sets or requirements.least_rows > LARGEST_POLISHED:
+        return partition
+    return polish_item_sets(table, requirements, partition)
 
 
 def _ascending(table: Table, classes: NDArray[np.int32], ranks: Ints | None) -> NDArray[np.int32]:
