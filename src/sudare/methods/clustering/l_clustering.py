@@ -175,7 +175,10 @@ def _better(
     with ThreadPoolExecutor(2) as pool:  # neither knows of the other, so that the result is the same
         grown = pool.submit(_clusters, seen, requirements, field, near)
         split = pool.submit(_splits, tables, requirements, field, near)
-        found = [_with_all_items(table, requirements, way.result()) for way in (grown, split)]
+        found = [grown.result(), *split.result()]
+    differ = len(seen.single) > len(table.single)
+    if differ and loss != "raw" and requirements.least_rows <= LARGEST_POLISHED:  # by all items, and not by some
+        found += [polish_item_sets(table, requirements, partition) for partition in found]
     lost = uncertainty if loss == "raw" else METRICS[loss]
     return min(found, key=lambda partition: lost(generalize(table, partition)).total)
 
@@ -193,8 +196,8 @@ def _clusters(table: Table, requirements: Requirements, field: Field, near: Ints
 
 def _splits(
     tables: tuple[Table, Table, Ints | None], requirements: Requirements, field: Field, near: Ints
-) -> Partition:
-    """Return the classes of top-down, polished."""
+) -> list[Partition]:
+    """Return the classes of top-down, polished; with item sets unpolished ones, too: some items are not compared."""
     table, seen, ranks = tables
     if table.sets:
         split = top_down(table, Requirements(requirements.models))
@@ -206,15 +209,8 @@ def _splits(
         facts={"classes_by": "top-down"},
         intervals=ordered_categories(field.columns),
     )
-    # with item sets, the columns that clusters are compared by do not have all items
-    return split if table.sets else polish(seen, requirements, split, field=field, near=near)
-
-
-def _with_all_items(table: Table, requirements: Requirements, partition: Partition) -> Partition:
-    """Return classes of a table with item sets in which records have moved where less is lost, by all items."""
-    if not table.sets or requirements.least_rows > LARGEST_POLISHED:
-        return partition
-    return polish_item_sets(table, requirements, partition)
+    polished = polish(seen, requirements, split, field=field, near=near)
+    return [polished, split] if table.sets else [polished]
 
 
 def _ascending(table: Table, classes: NDArray[np.int32], ranks: Ints | None) -> NDArray[np.int32]:
