@@ -6,9 +6,10 @@
     python papers/keep_qid.py --times          # measures the times alone; the rest stays as kept
     python papers/keep_qid.py --page           # the page and its figures anew, nothing is measured
 
-1. Adult with each of its columns as the sensitive one: for which l it can be anonymized, and the error of estimates.
-2. A census table with occupation as the sensitive column: the error by l, and by the kind of query.
-3. The picture of one query on Adult: relationship by sex.
+1. The paper's workload, queries of one predicate: on Adult with each of its columns as the sensitive one, and on a
+   census table with occupation (OCC) and with hourly wage (SAL) as the sensitive column; by d, g, l and s.
+2. A harder workload, where each combination of the picked values is a question of its own (a cell): the same tables.
+3. The examples of the paper, and the picture of one query on Adult: relationship by sex.
 4. Time, on Adult and on a hundred copies of it.
 
 FOLDER has the files ``census-income.data`` and ``census-income.test`` of *Census-Income (KDD)* (UCI Machine Learning
@@ -26,8 +27,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,11 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 import sudare
+from figure_store import Store
 from keep_qid_claims import Figures
 from keep_qid_figures import draw
 from keep_qid_page import page
+from keep_qid_predicates import GroupAnswers, measured, predicate_of
 from keep_qid_queries import (
     ESTIMATORS,
     OTHERS,
@@ -72,12 +75,18 @@ CENSUS = {
     "education": 4,
     "work class": 1,
     "occupation": 3,
+    "wage": 5,
 }
-"""Where columns stand in the census files: the paper's quasi-identifiers in its order, and the sensitive column.
+"""Where columns stand in the census files: the paper's quasi-identifiers in its order, and the sensitive columns.
 
-Occupation is the detailed code, with 47 values; the major one has 15.
+Occupation is the detailed code, with 47 values; the major one has 15. Wage is per hour, and 0 if there is none.
 """
-NO_OCCUPATION = "0"
+QUASI = [name for name in CENSUS if name not in ("occupation", "wage")]
+NO_OCCUPATION, NO_WAGE = "0", "0"
+BANDS = 50
+"""Bands of wages: the paper's income has 50 values."""
+MIDDLE = 5
+"""The quasi-identifiers of the census table where l and s vary."""
 MANY_VALUES = 1_000
 """Sensitive values from which on there are fewer queries, for time."""
 
@@ -102,6 +111,13 @@ class Plan:
     sweep: int = 25
     copies: int = 100
     timed: int = 5
+    predicates: int = 1_000
+    few_predicates: int = 20
+    beside: int = 200
+    paper_records: int = 600_000
+    grid: Mapping[int, tuple[int, ...]] = field(default_factory=lambda: {d: tuple(range(1, d)) for d in (3, 5, 7)})
+    predicate_ls: tuple[int, ...] = (2, 4, 6, 8, 10, 15)
+    predicate_ss: tuple[float, ...] = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15)
 
 
 FULL = Plan()
@@ -120,30 +136,14 @@ QUICK = Plan(
     sweep=2,
     copies=2,
     timed=1,
+    predicates=9,
+    few_predicates=2,
+    beside=3,
+    paper_records=5_000,
+    grid={3: (1, 2), 5: (3,)},
+    predicate_ls=(4, 10),
+    predicate_ss=(0.07, 0.3),
 )
-
-
-class Store:
-    """What has been found, and a file that it is written to each time that something is added."""
-
-    def __init__(self, path: Path, found: Figures) -> None:
-        self.path, self.found = path, found
-
-    def once(self, keys: Sequence[str], make: Callable[[], Any]) -> Any:
-        """Return what is kept under some keys, one below the other; it is made if it is not there."""
-        place = self.found
-        for key in keys[:-1]:
-            place = place.setdefault(key, {})
-        if keys[-1] not in place:
-            started = time.perf_counter()
-            place[keys[-1]] = make()
-            print(f"{' / '.join(keys)}: {time.perf_counter() - started:.1f} s", flush=True)
-            self.save()
-        return place[keys[-1]]
-
-    def save(self) -> None:
-        """Write everything to the file."""
-        self.path.write_text(json.dumps(self.found, indent=1) + "\n", encoding="utf-8")
 
 
 # Tables
@@ -207,7 +207,121 @@ def all_released(table: Table, diverse: int) -> dict[str, Release]:
     return {way: released(way, table, diverse) for way in METHODS}
 
 
-# 1. Adult
+# 1. The paper's workload: queries of one predicate
+
+
+def measure_predicates_on_adult(store: Store, plan: Plan, cores: int) -> None:
+    """Take each column as the sensitive one in turn, and each l."""
+    data = adult(plan.rows)
+    for seed, name in enumerate(plan.sensitive or tuple(data.schema.names)):
+        table = encoded(data, name)
+        size = table.sensitive[name].size
+        queries = plan.predicates if size < MANY_VALUES else plan.few_predicates
+        for diverse in plan.ls:
+            if diverse <= size:
+                made = Releases(table, diverse)
+                keys = ["predicates", "adult", name, str(diverse)]
+                store.once(keys, partial(made.ask, queries, 300 + seed, cores))
+
+
+def measure_predicates_on_census(store: Store, plan: Plan, folder: Path, cores: int) -> None:
+    """Vary d, g, l and s, with occupation (OCC) and with the band of the wage (SAL) as the sensitive column."""
+    everybody = census(folder, plan.rows)
+    with_occupation = everybody.filter(pc.not_equal(everybody.column("occupation"), NO_OCCUPATION))
+    paid = with_occupation.filter(pc.not_equal(with_occupation.column("wage"), NO_WAGE))
+    found = {"OCC": (with_occupation, "occupation"), "SAL": (in_bands(paid), "wage")}
+    for seed, (words, (data, sensitive)) in enumerate(found.items()):
+        whole = encoded(data, sensitive, QUASI)
+        about = {"records": data.num_rows, **_described(whole.sensitive[sensitive])}
+        about["columns"] = {name: one.size for name, one in whole.single.items()}
+        store.once(["predicates", words, "table"], partial(dict, about))
+        for d, gs in plan.grid.items():
+            made = Releases(whole.without(QUASI[d:]), L)
+            for g in gs:
+                keys = ["predicates", words, "grid", str(d), str(g)]
+                store.once(keys, partial(made.ask, plan.predicates, 400 + seed, cores, g))
+        usual = store.found["predicates"][words]["grid"][str(MIDDLE)][str(G)]  # which is in all three series
+        middle = whole.without(QUASI[MIDDLE:])
+        for diverse in plan.predicate_ls:
+            ask = partial(Releases(middle, diverse).ask, plan.predicates, 400 + seed, cores)
+            store.once(["predicates", words, "l", str(diverse)], partial(dict, usual) if diverse == L else ask)
+        made = Releases(middle, L)
+        for s in plan.predicate_ss:
+            ask = partial(made.ask, plan.predicates, 400 + seed, cores, s=s)
+            store.once(["predicates", words, "s", str(s)], partial(dict, usual) if s == S else ask)
+
+
+def measure_predicates_beside(store: Store, plan: Plan, folder: Path, cores: int) -> None:
+    """Measure what the paper does not have: a value that most people have, and wages of as many people as there."""
+    everybody = census(folder, plan.rows)
+    with_occupation = everybody.filter(pc.not_equal(everybody.column("occupation"), NO_OCCUPATION))
+    paid = encoded(
+        in_bands(with_occupation.filter(pc.not_equal(with_occupation.column("wage"), NO_WAGE))), "wage", QUASI[:MIDDLE]
+    )
+    copies = max(round(plan.paper_records / paid.rows), 1)
+    table = _copied(paid, copies)
+    store.once(["predicates", "SAL, copies", "table"], lambda: {"records": table.rows, "copies": copies})
+    made = Releases(table, L, ("dummies", "anatomy"))
+    store.once(["predicates", "SAL, copies", "default"], partial(made.ask, plan.beside, 500, cores))
+    for words, data, sensitive in (
+        ("SAL, everybody", in_bands(with_occupation), "wage"),
+        ("OCC, everybody", everybody, "occupation"),
+    ):
+        table = encoded(data, sensitive, QUASI[:MIDDLE])
+        about = {"records": data.num_rows, **_described(table.sensitive[sensitive])}
+        store.once(["predicates", words, "table"], partial(dict, about))
+        made = Releases(table, L)
+        store.once(["predicates", words, "default"], partial(made.ask, plan.beside, 500, cores))
+
+
+class Releases:
+    """Releases of a table by all methods, which are made when they are first asked."""
+
+    def __init__(self, table: Table, diverse: int, ways: Sequence[str] = METHODS) -> None:
+        self.table, self.diverse, self.ways = table, diverse, ways
+
+    @cached_property
+    def all(self) -> dict[str, Release]:
+        """By method."""
+        return {way: released(way, self.table, self.diverse) for way in self.ways}
+
+    def ask(self, queries: int, seed: int, cores: int, g: int = G, s: float = S) -> Figures:
+        """Put random queries of one predicate to all of them."""
+        possible = [way for way, one in self.all.items() if one is not None]
+        return {"possible": possible, **measured(self.table, self.all, queries, seed, g, s, cores)}
+
+
+def in_bands(data: pa.Table, count: int = BANDS) -> pa.Table:
+    """Replace wages by the number of their band; the bands have about equally many records, and 0 is one by itself."""
+    wages = data.column("wage").cast(pa.int64()).to_numpy()
+    values, place, records = np.unique(wages, return_inverse=True, return_counts=True)
+    band, left = np.zeros(len(values), dtype=np.int64), int(records[values > 0].sum())
+    number, held = 1, 0
+    for at in np.flatnonzero(values > 0):
+        band[at] = number
+        held += int(records[at])
+        if held * (count - number + 1) >= left and number < count:
+            left, held, number = left - held, 0, number + 1
+    texts = pa.array([f"{one:02d}" for one in band[place.reshape(-1)].tolist()])
+    return data.set_column(data.schema.get_field_index("wage"), "wage", texts)
+
+
+def examples() -> Figures:
+    """Return what the paper's own small examples give."""
+    people = [
+        ("M", 25, "Cancer", 1), ("M", 29, "Cancer", 2), ("M", 54, "Cancer", 4), ("M", 78, "Cold", 3),
+        ("F", 20, "Cold", 4), ("F", 55, "Cut", 1), ("F", 56, "Cut", 2), ("F", 59, "Cut", 3),
+    ]  # fmt: skip
+    sexes, ages, illnesses, groups = zip(*people, strict=True)
+    data = pa.table({"sex": sexes, "age": ages, "illness": illnesses})
+    table = encoded(data, "illness")
+    women = predicate_of(table, {"sex": np.array([table.single["sex"].values.to_pylist().index("F")])})
+    cancer = table.sensitive["illness"].values.to_pylist().index("Cancer")
+    answers = GroupAnswers(Groups(table, np.array(groups) - 1))
+    return {"anatomy": {"women": len(women.rows), "cancer": float(answers.counts([women])[0][cancer])}}
+
+
+# 2. The harder workload: every combination of picked values is a cell
 
 
 def measure_adult(store: Store, plan: Plan) -> None:
@@ -250,15 +364,11 @@ def _measured(table: Table, diverse: int, queries: int, seed: int, g: int = G, s
     }
 
 
-# 2. The census table
-
-
 def measure_census(store: Store, plan: Plan, folder: Path) -> None:
     """Measure by l and by the kind of query, of people with an occupation; and once of everybody."""
     everybody = census(folder, plan.rows)
     data = everybody.filter(pc.not_equal(everybody.column("occupation"), NO_OCCUPATION))
-    quasi = [name for name in CENSUS if name != "occupation"]
-    table = encoded(data, "occupation", quasi)
+    table = encoded(data, "occupation", QUASI)
     store.once(["census", "records"], lambda: data.num_rows)
     store.once(["census", "all records"], lambda: everybody.num_rows)
     store.once(["census", "occupation"], lambda: _described(table.sensitive["occupation"]))
@@ -270,7 +380,7 @@ def measure_census(store: Store, plan: Plan, folder: Path) -> None:
 
     for g in plan.gs:
         vary("g", g, G, partial(_measured, table, L, 2 * plan.sweep, 201, g))
-    whole = encoded(everybody, "occupation", quasi)
+    whole = encoded(everybody, "occupation", QUASI)
     store.once(["census", "everybody", "occupation"], partial(_described, whole.sensitive["occupation"]))
     store.once(["census", "everybody", "figures"], partial(_measured, whole, L, 2 * plan.sweep, 202))
     for diverse in plan.census_ls:
@@ -278,8 +388,8 @@ def measure_census(store: Store, plan: Plan, folder: Path) -> None:
     for s in plan.ss:
         vary("s", s, S, partial(_measured, table, L, plan.sweep, 204, s=s))
     for width in plan.widths:
-        narrow = table.without(quasi[width:])
-        vary("d", width, len(quasi), partial(_measured, narrow, L, plan.sweep, 205))
+        narrow = table.without(QUASI[width:])
+        vary("d", width, len(QUASI), partial(_measured, narrow, L, plan.sweep, 205))
 
 
 # 3. A picture
@@ -384,19 +494,38 @@ def load(folder: Path) -> Figures:
     return found
 
 
-def measure(store: Store, plan: Plan, folder: Path | None, *, resume: bool, only_times: bool) -> None:
+def measure(
+    store: Store, plan: Plan, folder: Path | None, *, resume: bool, only_times: bool, cores: int | None = None
+) -> None:
     """Measure what is asked for; the rest stays as it is kept."""
-    asked = ["times"] if only_times else ["picture", "times", "adult", *(["census"] if folder else [])]
     if not resume:
-        for part in asked:
-            store.found.pop(part, None)
-    if "picture" in asked:
-        store.once(["picture"], lambda: picture(plan.rows))
+        _forget(store.found, only_times, folder is not None)
     store.once(["times"], lambda: times(plan))
-    if "adult" in asked:
-        measure_adult(store, plan)
-    if "census" in asked and folder:
+    if only_times:
+        return
+    store.once(["examples"], examples)
+    store.once(["picture"], lambda: picture(plan.rows))
+    if folder:
+        measure_predicates_on_census(store, plan, folder, cores or _cores())
+    measure_predicates_on_adult(store, plan, cores or _cores())
+    if folder:
+        measure_predicates_beside(store, plan, folder, cores or _cores())
+    measure_adult(store, plan)
+    if folder:
         measure_census(store, plan, folder)
+
+
+def _forget(found: Figures, only_times: bool, with_census: bool) -> None:
+    """Remove what is measured again."""
+    found.pop("times", None)
+    if only_times:
+        return
+    for part in ("examples", "picture", "adult", *(["census"] if with_census else [])):
+        found.pop(part, None)
+    predicates = found.get("predicates", {})
+    for part in list(predicates):
+        if part == "adult" or with_census:
+            del predicates[part]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -406,6 +535,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--times", action="store_true", help="measure the times alone; the rest stays as kept")
     parser.add_argument("--page", action="store_true", help="measure nothing; write the page from what is kept")
     parser.add_argument("--resume", action="store_true", help="measure only what is not kept yet")
+    parser.add_argument("--cores", type=int, help="answer queries on so many cores; all if not given")
     parser.add_argument("--quick", action="store_true", help="measure little, to try the script; give a --folder")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where figures and page are kept")
     given = parser.parse_args(arguments)
@@ -416,7 +546,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not given.page:
         store = Store(path, load(given.folder) if path.exists() or given.times else {})
         plan = QUICK if given.quick else FULL
-        measure(store, plan, given.census, resume=given.resume, only_times=given.times)
+        measure(store, plan, given.census, resume=given.resume, only_times=given.times, cores=given.cores)
     kept = load(given.folder)
     (given.folder / PAGE).write_text(page(kept), encoding="utf-8")
     draw(kept, given.folder)

@@ -32,6 +32,8 @@ def draw(kept: Figures, folder: Path) -> None:
     with looks():
         _draw_possible(kept["adult"], folder / "keep_qid_possible.svg")
         _draw_adult(kept["adult"], folder / "keep_qid_adult.svg")
+        if "OCC" in kept["predicates"]:
+            _draw_predicates(kept["predicates"], folder / "keep_qid_predicates.svg")
         if "census" in kept:
             _draw_census(kept["census"], folder / "keep_qid_census.svg")
         _draw_picture(kept["picture"], folder / "keep_qid_picture.svg")
@@ -88,6 +90,33 @@ def _draw_adult(adult: Figures, path: Path) -> None:
     axes.set_yticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     _finish(figure, axes, path, len(ESTIMATORS))
+
+
+def _draw_predicates(predicates: Figures, path: Path) -> None:
+    from matplotlib import pyplot
+
+    names = [name for name in ("OCC", "SAL") if name in predicates]
+    series: list[tuple[str, tuple[str, ...]]] = [(f"g, d = {d}", ("grid", d)) for d in predicates["OCC"]["grid"]]
+    series += [(f"{key}, d = 5", (key,)) for key in ("l", "s")]
+    figure, panels = pyplot.subplots(
+        len(names), len(series), figsize=(12.5, 6.8), sharey="row", sharex="col", layout="constrained", squeeze=False
+    )
+    for line, name in zip(panels, names, strict=True):
+        for axes, (words, keys) in zip(line, series, strict=True):
+            by_setting = predicates[name]
+            for key in keys:
+                by_setting = by_setting[key]
+            for way in SHOWN:
+                found = ordered(by_setting).items()
+                errors = {float(key): one["mse"][way] for key, one in found if way in one["mse"]}
+                _line(axes, way, list(errors), list(errors.values()))
+            axes.set_yscale("log")
+            if not words.startswith("s"):
+                axes.xaxis.get_major_locator().set_params(integer=True)
+        line[0].set_ylabel(f"error, {name}", fontsize=9)
+    for axes, (words, _) in zip(panels[-1], series, strict=True):
+        axes.set_xlabel(words)
+    _finish(figure, panels[0][0], path, 4)
 
 
 def _draw_census(census: Figures, path: Path) -> None:

@@ -18,6 +18,12 @@ def wrapped(text: str) -> str:
     return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
 
 
+def listed(points: Iterable[str]) -> str:
+    """Return a list, in lines of at most 120 characters."""
+    fill = textwrap.TextWrapper(120, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False).fill
+    return "\n".join(fill(f"- {point}") for point in points)
+
+
 @contextmanager
 def looks() -> Iterator[None]:
     """Draw figures as SVG within; the same figures give the same files."""
