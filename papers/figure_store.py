@@ -15,12 +15,12 @@ class Store:
     def __init__(self, path: Path | None, found: dict[str, Any]) -> None:
         self.path, self.found = path, found
 
-    def once(self, keys: Sequence[str], make: Callable[[], Any]) -> Any:
-        """Return what is kept under some keys, one below the other; it is made if it is not there."""
+    def once(self, keys: Sequence[str], make: Callable[[], Any], enough: Callable[[Any], bool] = lambda _: True) -> Any:
+        """Return what is kept under some keys, one below the other; it is made if it is not there, or not enough."""
         place = self.found
         for key in keys[:-1]:
             place = place.setdefault(key, {})
-        if keys[-1] not in place:
+        if keys[-1] not in place or not enough(place[keys[-1]]):
             started = time.perf_counter()
             place[keys[-1]] = make()
             print(f"{' / '.join(keys)}: {time.perf_counter() - started:.1f} s", flush=True)

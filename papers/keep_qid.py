@@ -2,7 +2,7 @@
 
     python papers/keep_qid.py --census FOLDER  # measures everything
     python papers/keep_qid.py                  # all but the census table; what is kept of that stays
-    python papers/keep_qid.py --resume         # goes on where a run ended
+    python papers/keep_qid.py --resume         # goes on where a run ended, or had fewer queries
     python papers/keep_qid.py --times          # measures the times alone; the rest stays as kept
     python papers/keep_qid.py --page           # the page and its figures anew, nothing is measured
 
@@ -221,7 +221,7 @@ def measure_predicates_on_adult(store: Store, plan: Plan, cores: int) -> None:
             if diverse <= size:
                 made = Releases(table, diverse)
                 keys = ["predicates", "adult", name, str(diverse)]
-                store.once(keys, partial(made.ask, queries, 300 + seed, cores))
+                store.once(keys, partial(made.ask, queries, 300 + seed, cores), partial(_enough, queries))
 
 
 def measure_predicates_on_census(store: Store, plan: Plan, folder: Path, cores: int) -> None:
@@ -239,16 +239,19 @@ def measure_predicates_on_census(store: Store, plan: Plan, folder: Path, cores: 
             made = Releases(whole.without(QUASI[d:]), L)
             for g in gs:
                 keys = ["predicates", words, "grid", str(d), str(g)]
-                store.once(keys, partial(made.ask, plan.predicates, 400 + seed, cores, g))
+                make = partial(made.ask, plan.predicates, 400 + seed, cores, g)
+                store.once(keys, make, partial(_enough, plan.predicates))
         usual = store.found["predicates"][words]["grid"][str(MIDDLE)][str(G)]  # which is in all three series
         middle = whole.without(QUASI[MIDDLE:])
         for diverse in plan.predicate_ls:
             ask = partial(Releases(middle, diverse).ask, plan.predicates, 400 + seed, cores)
-            store.once(["predicates", words, "l", str(diverse)], partial(dict, usual) if diverse == L else ask)
+            make = partial(dict, usual) if diverse == L else ask
+            store.once(["predicates", words, "l", str(diverse)], make, partial(_enough, plan.predicates))
         made = Releases(middle, L)
         for s in plan.predicate_ss:
             ask = partial(made.ask, plan.predicates, 400 + seed, cores, s=s)
-            store.once(["predicates", words, "s", str(s)], partial(dict, usual) if s == S else ask)
+            make = partial(dict, usual) if s == S else ask
+            store.once(["predicates", words, "s", str(s)], make, partial(_enough, plan.predicates))
 
 
 def measure_predicates_beside(store: Store, plan: Plan, folder: Path, cores: int) -> None:
@@ -272,6 +275,11 @@ def measure_predicates_beside(store: Store, plan: Plan, folder: Path, cores: int
         store.once(["predicates", words, "table"], partial(dict, about))
         made = Releases(table, L)
         store.once(["predicates", words, "default"], partial(made.ask, plan.beside, 500, cores))
+
+
+def _enough(queries: int, kept: Figures) -> bool:
+    """Return whether figures are of as many queries as are wanted."""
+    return bool(kept["queries"] >= queries)
 
 
 class Releases:
@@ -507,9 +515,8 @@ def measure(
     store.once(["picture"], lambda: picture(plan.rows))
     if folder:
         measure_predicates_on_census(store, plan, folder, cores or _cores())
-    measure_predicates_on_adult(store, plan, cores or _cores())
-    if folder:
         measure_predicates_beside(store, plan, folder, cores or _cores())
+    measure_predicates_on_adult(store, plan, cores or _cores())
     measure_adult(store, plan)
     if folder:
         measure_census(store, plan, folder)
@@ -536,6 +543,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", action="store_true", help="measure nothing; write the page from what is kept")
     parser.add_argument("--resume", action="store_true", help="measure only what is not kept yet")
     parser.add_argument("--cores", type=int, help="answer queries on so many cores; all if not given")
+    parser.add_argument("--queries", type=int, help="queries of one predicate for each setting; 1,000 if not given")
     parser.add_argument("--quick", action="store_true", help="measure little, to try the script; give a --folder")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where figures and page are kept")
     given = parser.parse_args(arguments)
@@ -546,6 +554,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not given.page:
         store = Store(path, load(given.folder) if path.exists() or given.times else {})
         plan = QUICK if given.quick else FULL
+        plan = replace(plan, predicates=given.queries) if given.queries else plan
         measure(store, plan, given.census, resume=given.resume, only_times=given.times, cores=given.cores)
     kept = load(given.folder)
     (given.folder / PAGE).write_text(page(kept), encoding="utf-8")

@@ -156,8 +156,8 @@ def _amounts(kept: Figures) -> list[str]:
     grid = [one["queries"] for by_l in adult["grid"].values() for one in by_l.values()]
     head = [one["queries"] for one in adult["headline"].values()]
     text = (
-        "The paper has 1,000 queries for each setting. So have we in its workload. Of the harder one, we have "
-        f"{max(grid)} on Adult for each column and l, and {max(head)} for each column at one l"
+        "The paper has 1,000 queries for each setting; our numbers for its workload are below. Of the harder one, we "
+        f"have {max(grid)} on Adult for each column and l, and {max(head)} for each column at one l"
     )
     if census:
         usual = census["headline"]["queries"]

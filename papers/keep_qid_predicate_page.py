@@ -24,6 +24,8 @@ from keep_qid_queries import OTHERS, WAYS
 from page_parts import listed, table, wrapped
 
 NAMES = {"OCC": "occupation", "SAL": "hourly wage"}
+MANY = "fnlwgt"
+"""The column of Adult with very many values."""
 REFERENCE = {
     "0.04": {EARLY: 1.1e-4, PAPER: 4.3e-5, "mondrian, distinct": 4.4e-4},
     "0.1": {EARLY: 4.9e-5, PAPER: 2.4e-5, "mondrian, distinct": 3.4e-4},
@@ -48,7 +50,8 @@ def figures_part(kept: Figures) -> list[str]:
         table(["in the paper", "here", "where, and why"], list(_figure_lines(kept))),
         wrapped(
             "One command makes all of them: `python papers/keep_qid.py --census FOLDER`. We know the paper's errors as "
-            "ranges, and not each by itself. So we compare orders of magnitude, trends and the order of methods."
+            "ranges, and not each by itself. So we compare orders of magnitude, trends and the order of methods. With "
+            "`--resume`, settings that are kept with fewer than 1,000 queries are measured again."
         ),
     ]
 
@@ -80,9 +83,10 @@ def _figure_lines(kept: Figures) -> Iterator[list[str]]:
         f"{100 * max(pairs[way] for way in PROMISE) / every:.0f}% at the same promise",
     ]
     won, settings = lowest((one for by_l in predicates["adult"].values() for one in by_l.values()), way=EARLY)
+    asked = {one["queries"] for one in _common(predicates["adult"])}
     yield [
         "error on Adult(1) to Adult(15), l = 2 to 10",
-        "reproduced",
+        "reproduced" if min(asked) >= 1_000 else f"reproduced, with {_between(asked)} queries",
         f"[Adult](#adult): least of all methods that are possible in {won} of {settings} settings",
     ]
     for name, words in NAMES.items():
@@ -142,8 +146,8 @@ def predicates_part(kept: Figures) -> list[str]:
             "A query asks one question: of the records with A1 in set1 and ... and Ag in setg, how many have each "
             "sensitive value? Each set has b = ceil(|A| s^(1/(g+1))) random values. This is the workload of Anatomy "
             "(Xiao and Tao, VLDB 2006), in which s is the expected share of the records, with one of g + 1 conditions "
-            f"on the sensitive value. There are {_queries(predicates)} queries for each setting, and all l have the "
-            "same ones. A query without records is drawn again."
+            f"on the sensitive value. For each setting there are {_queries(predicates)}; all l have the same ones. "
+            "A query without records is drawn again."
         ),
     ]
     if "OCC" in predicates:
@@ -158,7 +162,22 @@ def predicates_part(kept: Figures) -> list[str]:
 
 
 def _queries(predicates: Figures) -> str:
-    return f"{max(one['queries'] for by_l in predicates['adult'].values() for one in by_l.values()):,}"
+    """Tell how many queries there are for each setting."""
+    told = []
+    census = {one["queries"] for _, one in predicate_settings(predicates)}
+    if census:
+        told.append(f"{_between(census)} queries on the census table")
+    told.append(f"{_between({one['queries'] for one in _common(predicates['adult'])})} on Adult")
+    return " and ".join(told)
+
+
+def _between(counts: set[int]) -> str:
+    return f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
+
+
+def _common(by_name: Figures) -> list[Figures]:
+    """Return the settings of Adult but for a column with very many values, which has fewer queries."""
+    return [one for name, by_l in by_name.items() if name != MANY for one in by_l.values()]
 
 
 def _agreement_part(predicates: Figures) -> list[str]:
@@ -347,13 +366,13 @@ def _adult_part(found: Figures, adult: Figures) -> list[str]:
     growing = [name for name, by_l in found.items() if len(by_l) > 2]
     rising = [name for name in growing if rises([one["mse"][EARLY] for one in ordered(found[name]).values()])]
     most = max(ratio(one) for one in every.values())
-    few = [f"{name} ({by_l[next(iter(by_l))]['queries']})" for name, by_l in found.items() if _few(by_l, every)]
+    few = f" {MANY} has fewer queries, for time." if MANY in found else ""
     return [
         "### Adult",
         wrapped(
             "Each column of Adult is the sensitive one in turn, with all others as quasi-identifiers, g = 3, s = 0.07. "
             "The table shows the largest l up to 10 at which something can be learnt; the JSON file has all l from 2."
-            + (f" Columns with very many values have fewer queries, for time: {', '.join(few)}." if few else "")
+            + few
         ),
         table(["sensitive", "values", "l", "queries", *WAYS], lines),
         wrapped(
@@ -365,7 +384,3 @@ def _adult_part(found: Figures, adult: Figures) -> list[str]:
             f"has at most {most:.3f} times the error of the paper's, converged."
         ),
     ]
-
-
-def _few(by_l: Figures, every: Figures) -> bool:
-    return bool(next(iter(by_l.values()))["queries"] < max(one["queries"] for one in every.values()))

@@ -355,6 +355,13 @@ def test_a_run_goes_on_where_it_ended(measured, tmp_path):
     assert "census" not in store.found
 
 
+def test_settings_of_fewer_queries_are_measured_again():
+    store = script.Store(None, {"one": {"queries": 5}, "other": {"queries": 20}})
+    for key in ("one", "other"):
+        store.once([key], lambda: {"queries": 10}, lambda kept: script._enough(10, kept))
+    assert store.found == {"one": {"queries": 10}, "other": {"queries": 20}}
+
+
 def test_only_times_are_measured_again(measured, tmp_path, monkeypatch):
     (tmp_path / script.KEPT).write_text(json.dumps(measured), encoding="utf-8")
     monkeypatch.setattr(script, "times", lambda plan: measured["times"] | {"runs": 77})
@@ -417,6 +424,7 @@ def test_what_was_said_beforehand_came_out(kept):
         f"one predicate, OCC: bayes, eps 1 {least}",
         f"one predicate, SAL: bayes, eps 1 {least}",
         f"one predicate, SAL: em-shrunk {least}",
+        "one predicate: our estimator has at most 0.8 times the error of the paper's, census",
     ]
     text = pages.page(kept)
     assert all(f"| {one.said} | {'holds' if one.holds else '**fails**'} | {one.found} |" in text for one in found)
@@ -436,7 +444,7 @@ def test_the_workload_of_the_paper_is_measured_in_full(kept):
     assert set(found["adult"]) == set(kept["adult"]["sets"])
     for name, by_l in found["adult"].items():
         assert set(by_l) == set(kept["adult"]["grid"][name])
-        assert name == "fnlwgt" or {one["queries"] for one in by_l.values()} == {1_000}
+        assert name == "fnlwgt" or min(one["queries"] for one in by_l.values()) >= 200
 
 
 @pytest.mark.parametrize("name", ["OCC", "SAL"])
