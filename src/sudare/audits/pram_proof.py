@@ -373,22 +373,21 @@ def _odd_combinations(found: Drawn, group: int, listed: Listed, shown: Counter[t
     odd = 0
     for kept in tests:
         matrices = [attributes[axis].matrix for axis in kept]
-        least, most = ends(listed, kept, matrices, own.prior or (), rows)
+        least, most = ends(listed, kept, matrices, own.prior or (), rows, (ROUNDED, off))
         there = seen.sum(axis=tuple(axis for axis in axes if axis not in kept))
-        odd += _off_by_chance(there, least, most, rows, off, certainty)
+        odd += _off_by_chance(there, least, most, rows, certainty)
     return odd
 
 
-def _off_by_chance(there: Any, least: Any, most: Any, rows: int, off: float, certainty: float) -> int:
-    """Count what is outside of two means by more than chance and rounding explain: single counts, and all together.
+def _off_by_chance(there: Any, least: Any, most: Any, rows: int, certainty: float) -> int:
+    """Count what is outside of two means by more than chance explains: single counts, and all together.
 
     All together, the distances by their standard errors have a norm of at most sqrt(cells) in the mean. It is above
     that by more than t with a probability of exp(-t² / (2 (1 + 2 b sqrt(cells)) + 3 b t)), where b is the most that one
     record changes (T. Klein, E. Rio, 2005).
     """
     third = certainty / 3
-    rounded = ROUNDED * most + off
-    least, most = np.maximum(least - rounded, 0.0), np.minimum(most + rounded, 1.0)
+    most = np.minimum(most, 1.0)
 
     def room(mean: Any) -> Any:
         return third + np.sqrt(third * third + 2 * certainty * rows * mean * (1 - mean))

@@ -182,12 +182,18 @@ def from_one_value(prior: Sequence[float], values: Sequence[int], own: Matrix) -
 
 
 def ends(
-    listed: Listed, kept: Sequence[int], matrices: Sequence[Matrix], prior: Sequence[float], rows: int
+    listed: Listed,
+    kept: Sequence[int],
+    matrices: Sequence[Matrix],
+    prior: Sequence[float],
+    rows: int,
+    off: tuple[float, float],
 ) -> tuple[Array, Array]:
     """Return how often, as a share, some of the listed attributes show every combination in the mean: least and most.
 
     ``kept`` are the places of these attributes in the list, ascending, and ``matrices`` theirs. The rest of the records
-    has the values of the first attribute that its prior says, and any values of the others.
+    has the values of the first attribute that its prior says, and any values of the others. A share of the prior may be
+    ``off``, in proportion and in any case: it is rounded, or the policy's.
     """
     dense = [_dense(matrix) for matrix in matrices]
     merged: dict[tuple[int, ...], float] = {}
@@ -196,7 +202,9 @@ def ends(
         some = tuple(place[at] for at in kept)
         merged[some] = merged.get(some, 0.0) + records / rows
         shares[place[0]] += records / rows
-    rest = np.maximum(np.asarray(prior, float) - shares, 0.0)
+    rounded = off[0] * np.asarray(prior, float) + off[1]
+    fewest = np.maximum(np.asarray(prior, float) - shares - rounded, 0.0)
+    largest = np.maximum(np.asarray(prior, float) - shares, 0.0) + rounded
     shape = tuple(len(matrix) for matrix in dense)
     solid = np.zeros(math.prod(shape))
     for some, share in merged.items():
@@ -204,7 +212,7 @@ def ends(
         for matrix, at in zip(dense, some, strict=True):
             line = (line[:, None] * matrix[at]).reshape(-1)
         solid += line
-    low = high = np.full(1, rest.sum()) if kept[0] else rest @ dense[0]
+    low, high = (np.full(1, rest.sum()) if kept[0] else rest @ dense[0] for rest in (fewest, largest))
     for matrix in dense if kept[0] else dense[1:]:
         low = (low[:, None] * matrix.min(axis=0)).reshape(-1)
         high = (high[:, None] * matrix.max(axis=0)).reshape(-1)

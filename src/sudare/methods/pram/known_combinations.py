@@ -30,7 +30,7 @@ FEWEST = 10
 PARTS = 10_000
 """A unit is at least this part of the records: so there are no more combinations than that."""
 MOST_CELLS = 1 << 18
-"""Values of the limited column times combinations that can be shown, at most."""
+"""Values of the limited attribute times combinations that can be shown, at most; the audit allows a few times more."""
 MOST_COUNTS = 1 << 24
 """Combinations times strata that are counted, at most."""
 TRIED = 0.25
@@ -70,7 +70,7 @@ def nothing_known(layout: Layout, number: int) -> Known:
 def known_combinations(layout: Layout, number: int, parts: Sequence[NDArray[np.int64]]) -> Known:
     """Return the combinations that bound alpha best; ``parts`` are the values of the limited column, by cell."""
     best = nothing_known(layout, number)
-    values = max(len(np.unique(part)) for part in parts)
+    values = layout.attributes[number].size
     largest = sorted(range(len(layout.cells)), key=lambda at: -layout.cells[at].rows)[:STRATA_TRIED]
     figure = _tried(layout, best, parts, largest)
     open_to = [at for at in range(len(layout.attributes)) if at != number]
