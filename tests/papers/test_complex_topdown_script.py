@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+
 import pytest
 
 import sudare
 from papers.scripts import KEPT, check_page_is_kept, check_page_is_written_alone, check_page_needs_figures, load_script
 
+words = load_script("complex_topdown_page")
+load_script("complex_topdown_figures")
 script = load_script("complex_topdown")
 SHARES = {"diseases": {"disclosed_share": 0.5}, "drugs": {"disclosed_share": 0.25}}
 
@@ -21,6 +26,8 @@ def way_of(rows, seconds, classes):
 
 TIMES = {
     "end_to_end": {
+        "1000000-QI1-worst--memory12GiB": run_of(1_000_000, "QI1", 9.0),
+        "150000000-QI1-worst--memory12GiB": run_of(150_000_000, "QI1", 900.0),
         "1000000-QI1": run_of(1_000_000, "QI1", 4.0),
         "10000000-QI1": run_of(10_000_000, "QI1", 30.0),
         "100000000-QI1": run_of(100_000_000, "QI1", 480.0),
@@ -31,29 +38,71 @@ TIMES = {
         "1000000-rank-choose-split": way_of(1_000_000, 2.0, 1200),
         "1000000-one-by-one": way_of(1_000_000, 9.0, 1100),
     },
+    "postgres": {
+        "1000000-QI6": {"seconds": 12.0, "copy": 1.0, "fetch": 2.0, "count": 3.0, "peak_gib": 1.0, "classes": 4321},
+    },
 }
 
 
 @pytest.fixture(scope="module")
-def measured():
-    return script.measure(sudare.datasets.diabetes(), [5], sample=True)
+def measured(tmp_path_factory):
+    store = script.Store(tmp_path_factory.mktemp("kept") / script.DISCLOSED)
+    script.measure_disclosed(store, sudare.datasets.diabetes(), [5], sample=True)
+    return store.found
 
 
-def test_every_series_is_measured_on_the_sample(measured, capsys):
+def test_every_series_is_measured_on_the_sample(measured):
     assert measured["table"] == {"sample": True, "encounters": 8986, "patients": 6300}
-    assert list(measured["series"]) == [one.name for one in script.SERIES]
+    assert list(measured["series"]) == [one.name for one in words.SERIES]
     for series in measured["series"].values():
         figures = series["5"]
         assert figures["classes"] > 100
         assert 0 < figures["gcp"] < 1
-        for name in script.SETS:
+        for name in words.SETS:
             shown = figures["item_sets"][name]
             assert shown["disclosed_share"] == pytest.approx(shown["disclosed"] / shown["items"])
             assert 0 < shown["ncp"] < 1
 
 
+def test_a_run_goes_on_where_it_stopped(measured, tmp_path, monkeypatch):
+    path = tmp_path / script.DISCLOSED
+    path.write_text(json.dumps(measured), encoding="utf-8")
+    monkeypatch.setattr(script, "disclosure", lambda *_: pytest.fail("all of this is kept"))
+    store = script.Store(path)
+    script.measure_disclosed(store, sudare.datasets.diabetes(), [5], sample=True)
+    assert store.found == measured
+
+
+def test_every_table_with_item_sets_is_released_for_the_objectives(tmp_path, monkeypatch):
+    monkeypatch.setattr(script, "CLAIMS", 300)
+    folder = tmp_path / "transactions"
+    folder.mkdir()
+    lines = ["1 2 3", "1 2", "2 3", "1 3", "1"] * 4
+    (folder / "bms-webview-1.dat.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    store = script.Store(tmp_path / script.DISCLOSED)
+    script.measure_objectives(store, tmp_path, [10])
+    tables = {"encounters (sample)", "claims QI5", "claims QI6", "claims QI6 + drugs", "bms-webview-1"}
+    assert store.found["objectives"].keys() == tables
+    for name, ways in store.found["objectives"].items():
+        assert list(ways) == list(words.OBJECTIVES), name
+        assert all(0 <= words.all_items(way["10"]) <= 1 for way in ways.values())
+    assert script.Store(store.path).found == store.found
+
+
+def test_the_worst_case_is_one_and_is_timed(tmp_path):
+    save = tmp_path / script.TIMES
+    script.measure_times(["worst", "ways"], [2000], save)
+    kept = json.loads(save.read_text(encoding="utf-8"))
+    found = words.runs(kept["end_to_end"])
+    assert [run.quasi for run in found] == list(words.QUASI)
+    assert all(run.worst and run.figures["gcp"] == 0 and run.figures["seconds"] > 0 for run in found)
+    shares = [told["disclosed_share"] for run in found for told in run.figures["item_sets"].values()]
+    assert shares == [1.0] * 5
+    assert kept["ways"].keys() == {"2000-rank-choose-split", "2000-one-by-one"}
+
+
 def test_series_differ_by_their_options_alone():
-    asked = {one.name: script.policy(one, 7) for one in script.SERIES}
+    asked = {one.name: script.policy(one, 7) for one in words.SERIES}
     assert all(
         policy["require"] == [{"model": "k-anonymity", "k": 7, "count": "subjects"}] for policy in asked.values()
     )
@@ -65,7 +114,7 @@ def test_series_differ_by_their_options_alone():
 
 
 def test_the_page_shows_the_figures(measured):
-    text = script.page(measured, TIMES)
+    text = words.page(measured, TIMES)
     figures = measured["series"]["default"]["5"]
     assert f"| 5 | {figures['gcp']:.4f} |" in text
     assert (
@@ -73,6 +122,9 @@ def test_the_page_shows_the_figures(measured):
     )
     assert "A sample of *Diabetes" in text
     assert "|  | 1M | 10M | 100M |" in text
+    assert "| QI1, `--memory 12GiB` | 9.00 | 900 |" in text
+    assert "15.0 to 15.0 minutes" in text
+    assert "| 1M | QI6 | 12 | 1.00 | 2.00 | 3.00 | 4,321 |" in text
     assert "| QI1 | 4.00 | 30 | 480 |" in text
     assert "| QI1 | 2.0 x | 15.0 x | 240.0 x |" in text
     assert "| QI5, `--memory 8GiB` |  |  | 1,234 |" in text
@@ -85,19 +137,19 @@ def test_the_page_shows_the_figures(measured):
 
 
 def test_the_page_does_without_times(measured):
-    text = script.page(measured, {})
+    text = words.page(measured, {})
     assert "No times are kept yet." in text
     assert "times.svg" not in text
 
 
 def test_a_key_of_times_that_says_nothing_is_refused(measured):
     with pytest.raises(SystemExit, match="is not rows"):
-        script.page(measured, {"end_to_end": {"many-QI1": {}}})
+        words.page(measured, {"end_to_end": {"many-QI1": {}}})
 
 
 def test_only_the_page_is_written_from_what_is_kept(measured, tmp_path):
     kept, drawn = {script.DISCLOSED: measured, script.TIMES: TIMES}, ["disclosed.svg", "loss.svg", "times.svg"]
-    check_page_is_written_alone(script, kept, script.page(measured, TIMES), drawn, tmp_path)
+    check_page_is_written_alone(script, kept, words.page(measured, TIMES), drawn, tmp_path)
 
 
 def test_a_page_needs_figures(tmp_path):
@@ -105,7 +157,7 @@ def test_a_page_needs_figures(tmp_path):
 
 
 def test_the_page_in_the_documentation_is_what_would_be_written_now():
-    check_page_is_kept(script, script.page(*script.load(KEPT)))
+    check_page_is_kept(script, words.page(*script.load(KEPT)))
 
 
 def test_no_path_of_a_machine_is_kept():
