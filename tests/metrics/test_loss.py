@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from sudare.hierarchies import build
 from sudare.metrics import METRICS, Loss
+from sudare.metrics.loss import published
 from sudare.policy import HierarchySpec
 from sudare.table import SUPPRESSED, Partition, Table, cut_at, encode_column, generalize
 
@@ -299,3 +300,8 @@ def test_nothing_is_divided_by_nothing():
 def test_the_widest_floats_there_are():
     found = measured([column("n", [-1.7e308, 0.0, 1.7e308, 1.7e308])], [0, 0, 1, 1])
     assert found["gcp"].total == pytest.approx(0.25)
+
+
+def test_a_published_zero_has_no_sign():
+    assert math.copysign(1, published(-1e-17)) == 1
+    assert published(0.12344) == 0.1234

@@ -162,9 +162,10 @@ def item_figures(given: Generalized) -> dict[str, dict[str, float]]:
 def published(figure: float) -> float:
     """Return a figure as certificates have it: exact enough to compare releases, too coarse to solve equations with.
 
-    It is rounded twice, so that a sum in another order (on another engine) does not cross a tie.
+    It is rounded twice, so that a sum in another order (on another engine) does not cross a tie. Where such a sum falls
+    below zero by its last digit, the result is 0 and not -0.
     """
-    return round(round(figure, 10), 4)
+    return round(round(figure, 10), 4) + 0.0
 
 
 METRICS: dict[str, Callable[[Generalized], Loss]] = {
