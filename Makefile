@@ -7,7 +7,7 @@ OUT := out
 # Tests start Python often, and each start would translate every module again if nothing might be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test all-checks package coverage lock soak docs bench clean
+.PHONY: demo check test all-checks still-checks kernels package coverage lock soak docs bench clean
 
 # What `make check` leaves out: engines (PostgreSQL, Spark) and the browser, pages and their examples, papers, random tables,
 # every method with every model, long trials, and single files that take long. `make test` leaves out nothing.
@@ -46,12 +46,20 @@ test: $(VENV)/installed-for-tests
 
 # The slowest twenty tests are listed at the end.
 all-checks: $(VENV)/installed-for-tests
+	$(MAKE) --jobs=2 still-checks kernels
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20
+
+# What is checked without running anything.
+still-checks: $(VENV)/installed-for-tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	@if command -v uv >/dev/null; then uv lock --check; else echo "uv is not installed: uv.lock is not compared."; fi
 	$(BIN)/zensical build --strict
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20
+
+# Compiles the kernels of all methods once; otherwise each of the two processes that test would do so by itself.
+kernels: $(VENV)/installed-for-checks
+	$(BIN)/python -m pytest -q -k every_record_has_a_class tests/conformance/test_methods.py
 
 # Builds the wheel and the source package, installs the wheel into an empty environment, and makes a small release with it.
 package: $(VENV)/installed-for-checks
