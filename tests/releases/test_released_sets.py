@@ -10,7 +10,7 @@ import pytest
 import sudare
 from sudare.core.errors import UnsupportedError
 from sudare.releases import Layout, render, write_batches
-from sudare.releases.item_set_cells import Lists, joined_labels
+from sudare.releases.item_set_cells import JoinedSets, Lists
 from sudare.releases.row_blocks import Span
 from sudare.table import ItemSets, Partition, SetCover, Table, Taxonomy, encode_column, encode_items
 
@@ -60,6 +60,11 @@ def test_a_block_knows_the_items_of_its_rows_only():
     made = lists(cover(SHOWN), [3], [4])
     assert made.values.dictionary.to_pylist() == ["cheese"]
     assert made.to_pylist() == [["cheese"]] * 4
+
+
+def joined_labels(given, separator):
+    classes = len(given.start) - 1
+    return JoinedSets(given, np.ones(classes, np.int64), separator).labels(slice(0, classes))
 
 
 def test_nodes_of_a_taxonomy_are_shown_by_their_labels():

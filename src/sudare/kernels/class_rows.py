@@ -42,11 +42,21 @@ def look_up(values, places, result):
 
 
 @kernel
-def number_rows(names, ranges, numbers, result):
-    """Give the rows of each range its number; ``names[row, 0]`` is the place of a row in ``result``."""
-    for index in range(len(ranges)):
-        for row in range(ranges[index, 0], ranges[index, 1]):
-            result[names[row, 0]] = numbers[index]
+def number_marked(names, marks, result):
+    """Number the classes that begin at rows with mark 1; with mark 2 begin rows that are left out, which get -1.
+
+    A run of rows ends where the next begins; ``names[row, 0]`` is the place of a row in ``result``. Returns how many
+    classes there are.
+    """
+    found, now = 0, -1
+    for row in range(len(marks)):
+        if marks[row] == 1:
+            now = found
+            found += 1
+        elif marks[row] == 2:
+            now = -1
+        result[names[row, 0]] = now
+    return found
 
 
 @kernel
@@ -214,6 +224,16 @@ def number_runs(starts, parts):
                     break
             slot = (slot + 1) & (slots - 1)
     return numbers
+
+
+@kernel
+def mix_runs(starts, parts, digests):
+    """Bring the digest of each run ``parts[starts[g]:starts[g + 1]]`` up to date by its length and its parts."""
+    for run in range(len(starts) - 1):
+        digest = mixed(digests[run] + np.uint64(0x9E3779B97F4A7C15) + np.uint64(starts[run + 1] - starts[run]))
+        for index in range(starts[run], starts[run + 1]):
+            digest = mixed(digest + np.uint64(0x9E3779B97F4A7C15) + np.uint64(parts[index]))
+        digests[run] = digest
 
 
 @kernel

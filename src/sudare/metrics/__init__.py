@@ -2,7 +2,16 @@
 
 from sudare.metrics.class_entropy import Information, information
 from sudare.metrics.level_losses import LevelLoss, level_losses, set_losses
-from sudare.metrics.loss import METRICS, PUBLISHED, Loss, item_figures, published, relative_uncertainty, uncertainty
+from sudare.metrics.loss import (
+    METRICS,
+    PUBLISHED,
+    Loss,
+    frequency,
+    item_figures,
+    published,
+    relative_uncertainty,
+    uncertainty,
+)
 from sudare.metrics.released_loss import as_released
 
 __all__ = [
@@ -12,6 +21,7 @@ __all__ = [
     "LevelLoss",
     "Loss",
     "as_released",
+    "frequency",
     "information",
     "item_figures",
     "level_losses",

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.table import Column, Cover, Generalized, ItemSets, SetCover
+from sudare.table import Column, Cover, Generalized, ItemSets, SetCover, chunks
 
 Reals = NDArray[np.float64]
 Weights = Literal["domain", 1]
@@ -103,10 +103,10 @@ def entropy(given: Generalized) -> Loss:
         if isinstance(cover, SetCover):
             continue
         column = cover.column
-        frequency = np.bincount(column.codes, minlength=column.size).astype(np.float64)
-        bits = np.log2(cover.total(frequency))[: len(given.kept)]
+        often = frequency(column).astype(np.float64)
+        bits = np.log2(cover.total(often))[: len(given.kept)]
         released = float((given.kept * bits).sum()) + given.lost * np.log2(given.rows)
-        own = own_bits(frequency)
+        own = own_bits(often)
         most = given.rows * np.log2(given.rows) - own
         attributes[name] = max((released - own) / most, 0.0) if most > 0 else 0.0
     return _mean(attributes)
@@ -209,6 +209,14 @@ def heights(cover: Cover) -> Reals:
     depth = taxonomy.depths
     deepest = max(float(depth.max()), 1.0)
     return np.where(taxonomy.is_leaf[cover.node], 0.0, 1.0 - depth[cover.node] / deepest)
+
+
+def frequency(column: Column) -> NDArray[np.int64]:
+    """Return how many records have each code."""
+    found = np.zeros(column.size, np.int64)
+    for part in chunks(len(column.codes)):
+        found += np.bincount(column.codes[part], minlength=column.size)
+    return found
 
 
 def own_bits(frequency: Reals) -> float:

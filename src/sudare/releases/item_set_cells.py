@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from sudare.core.errors import UnsupportedError
 from sudare.releases.cell_writer import dictionary, first_of_each
 from sudare.releases.row_blocks import Span
 from sudare.releases.value_texts import Ints, inside_runs, joined_runs, put_together
-from sudare.table import Column, ItemSets, SetCover
+from sudare.table import Column, ItemSets, SetCover, chunks
 
 
 class Lists:
@@ -21,28 +22,28 @@ class Lists:
     def __init__(self, cover: SetCover) -> None:
         self.cover = cover
         self.texts = _node_texts(cover.column)
-        self.length = _length(cover)
         self.types = {cover.column.name: pa.list_(pa.string())}
-        self.widest = int(self.length.max(initial=0))
+        self.widest = max((int(_length(part).max(initial=0)) for part in _parts(cover)), default=0)
 
     def block(self, span: Span) -> dict[str, pa.Array]:
         """Return the lists of these rows; their dictionary has only values that the rows show."""
         from sudare.kernels.class_rows import repeat_runs
 
-        length = self.length[span.classes]
-        nodes = pa.array(self.cover.nodes[inside_runs(self.cover.start[:-1][span.classes], length)]).dictionary_encode()
+        cover = self.cover.taken(span.which)
+        length = _length(cover)
+        nodes = pa.array(cover.nodes[inside_runs(cover.start[:-1], length)]).dictionary_encode()
         texts = self.texts.take(nodes.dictionary)
         sizes = np.repeat(length, span.times)
         ends = np.concatenate(([0], np.cumsum(sizes)))
         begin = np.cumsum(length) - length
         items = repeat_runs(nodes.indices.to_numpy(), begin, length, span.times, int(ends[-1]))
-        null = np.repeat(self.cover.null[span.classes], span.times)
+        null = np.repeat(cover.null, span.times)
         lists = pa.ListArray.from_arrays(
             pa.array(ends, pa.int32()),
             pa.DictionaryArray.from_arrays(pa.array(items), texts),
             mask=pa.array(null) if null.any() else None,
         )
-        return {self.cover.column.name: lists}
+        return {cover.column.name: lists}
 
 
 class OwnSets:
@@ -101,19 +102,46 @@ def _widest(column: Column) -> int:
     return int(lengths[column.codes].sum()) // max(len(column), 1) + 1
 
 
-def joined_labels(cover: SetCover, separator: str) -> pa.DictionaryArray:
-    """Return what an item-set column shows in each class, its items joined; empty and missing sets are null.
+class JoinedSets:
+    """The cells of an item-set column in text, its items joined; empty and missing sets are null.
 
     Raise if a reader who splits the text could find other items than those that were joined.
     """
-    texts, length = _node_texts(cover.column).cast(pa.large_string()), _length(cover)
-    shown = np.zeros(len(texts), dtype=np.bool_)
-    shown[cover.nodes[inside_runs(cover.start[:-1], length)]] = True
-    check_items(cover.column.name, texts.filter(pa.array(shown)), separator)
-    first = first_of_each(cover.cell)
-    joined = joined_runs(cover.column.name, texts, cover.start[first], length[first], cover.nodes, separator)
-    empty = pa.array(length[first] == 0)
-    return dictionary(cover.cell, pc.if_else(empty, pa.scalar(None, joined.type), joined))
+
+    def __init__(self, cover: SetCover, sizes: Ints, separator: str) -> None:
+        self.cover, self.sizes, self.separator = cover, sizes, separator
+        self.texts = _node_texts(cover.column).cast(pa.large_string())
+        shown = np.zeros(len(self.texts), dtype=np.bool_)
+        for part in _parts(cover):
+            shown[part.nodes[inside_runs(part.start[:-1], _length(part))]] = True
+        check_items(cover.column.name, self.texts.filter(pa.array(shown)), separator)
+
+    def labels(self, classes: slice | Ints) -> pa.DictionaryArray:
+        """Return what these classes show."""
+        cover = self.cover.taken(classes)
+        first, length = first_of_each(cover.cell), _length(cover)
+        joined = joined_runs(
+            cover.column.name, self.texts, cover.start[first], length[first], cover.nodes, self.separator
+        )
+        empty = pa.array(length[first] == 0)
+        return dictionary(cover.cell, pc.if_else(empty, pa.scalar(None, joined.type), joined))
+
+    def length(self) -> int:
+        """Return how many bytes the texts of all records have."""
+        of_node = pc.binary_length(self.texts).to_numpy(zero_copy_only=False) + len(self.separator.encode())
+        found = 0
+        for part, classes in zip(_parts(self.cover), chunks(len(self.sizes)), strict=True):
+            length = _length(part)
+            sums = np.concatenate(([0], np.cumsum(of_node[part.nodes[inside_runs(part.start[:-1], length)]])))
+            ends = np.cumsum(length)
+            found += int(((sums[ends] - sums[ends - length]) * self.sizes[classes]).sum())
+        return found
+
+
+def _parts(cover: SetCover) -> Iterator[SetCover]:
+    """Yield runs of about a million classes."""
+    for part in chunks(len(cover.start) - 1):
+        yield cover.taken(part)
 
 
 def _node_texts(column: ItemSets) -> pa.Array:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from sudare.metrics import PUBLISHED, Loss, as_released, item_figures, published
+from sudare.core.sizes import MANY_ROWS
+from sudare.metrics import PUBLISHED, Loss, as_released, frequency, item_figures, published
+from sudare.metrics.partial_sums import Sums, losses, sums_of
 from sudare.releases.certificate_parts import Mechanism, Search
 from sudare.table import Column, Cover, Generalized, ItemSets, Recoding, Table
 
@@ -43,19 +45,45 @@ def merged_spellings(table: Table) -> dict[str, int]:
 def measure(given: Generalized) -> Figures:
     """Measure every published loss in total, and per quasi-identifier where the metric has such figures.
 
-    They are shares of what the release shows (see :mod:`sudare.metrics.released_loss`).
+    They are shares of what the release shows (see :mod:`sudare.metrics.released_loss`). Very many classes are measured
+    in parts, whose sums are added up.
     """
-    shown = as_released(given)
+    shown = as_released(given) if given.own or len(given.sizes) <= MANY_ROWS else given
+    if shown is given:
+        found, item_sets = _measured_in_parts(given)
+    else:
+        found, item_sets = {name: metric(shown) for name, metric in PUBLISHED.items()}, item_figures(shown)
     return _figures(
-        shown.rows,
-        int(shown.sizes.sum()),
-        shown.lost,
-        {name: metric(shown) for name, metric in PUBLISHED.items()},
-        item_figures(shown),
-        {name: cover.column for name, cover in shown.covers.items() if isinstance(cover, Cover)},
-        classes=len(shown.sizes) if shown.own else None,
-        search=Search(shown.partition.facts),
+        given.rows,
+        int(given.sizes.sum()),
+        given.lost,
+        found,
+        item_sets,
+        {name: cover.column for name, cover in given.covers.items() if isinstance(cover, Cover)},
+        classes=len(given.sizes) if given.own else None,
+        search=Search(given.partition.facts),
     )
+
+
+def _measured_in_parts(given: Generalized) -> tuple[dict[str, Loss], dict[str, dict[str, float]]]:
+    """Return the losses of a release, and the figures of its item sets, from sums over parts of it."""
+    columns = {name: cover.column for name, cover in given.covers.items()}
+    frequencies = {name: frequency(column) for name, column in columns.items() if isinstance(column, Column)}
+    sums = Sums()
+    for part in given.parts():
+        sums.add(sums_of(part, frequencies))
+    found = losses(sums, given.rows, columns, frequencies)
+    return found, _set_figures(found, columns, sums.columns)
+
+
+def _set_figures(
+    found: Mapping[str, Loss], columns: Mapping[str, Column | ItemSets], sums: Mapping[str, Mapping[str, float]]
+) -> dict[str, dict[str, float]]:
+    return {
+        name: {"disclosed": int(sums[name]["disclosed"]), "ncp": published(found["gcp"].attributes[name])}
+        for name, column in columns.items()
+        if isinstance(column, ItemSets)
+    }
 
 
 def added_up(
@@ -66,11 +94,7 @@ def added_up(
     sums: Mapping[str, Mapping[str, float]],
 ) -> Figures:
     """Return the figures of a release that was measured in parts; ``sums`` has the sums of the parts by column."""
-    sets = {
-        name: {"disclosed": int(sums[name]["disclosed"]), "ncp": published(found["gcp"].attributes[name])}
-        for name, column in columns.items()
-        if isinstance(column, ItemSets)
-    }
+    sets = _set_figures(found, columns, sums)
     single = {name: column for name, column in columns.items() if isinstance(column, Column)}
     return _figures(rows, kept, rows - kept, found, sets, single)
 

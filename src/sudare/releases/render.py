@@ -8,13 +8,12 @@ from typing import Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sudare.core.randomness import BLOCK as WORDS
 from sudare.core.randomness import Entropy
 from sudare.core.sizes import LARGEST_INT32, MANY_ROWS
-from sudare.releases.cell_writer import Intervals, cell_labels
-from sudare.releases.item_set_cells import Lists, OwnSets, UnchangedSets, joined_labels
+from sudare.releases.cell_writer import CellTexts, cell_labels, cell_texts
+from sudare.releases.item_set_cells import JoinedSets, Lists, OwnSets, UnchangedSets
 from sudare.releases.row_blocks import Ints, Span, spans_as_they_came, spans_by_class
 from sudare.releases.unchanged_columns import carried_columns
 from sudare.releases.value_texts import too_long
@@ -132,7 +131,7 @@ def _class_columns(classes: Generalized, layout: Layout) -> list[Maker]:
         if isinstance(cover, SetCover) and layout.separators is None:
             makers.append(Lists(cover))
         else:
-            makers.append(_labels(name, cover, classes.sizes, layout.separators))
+            makers.append(_labels(name, cover, classes.sizes, layout.separators or {}))
     return makers
 
 
@@ -159,32 +158,26 @@ def _people_columns(table: Table, classes: Generalized, layout: Layout, entropy:
 
 
 class Labels:
-    """A column that shows one text per class; ``labels`` gives those of some classes."""
+    """A column that shows one text per class."""
 
-    def __init__(self, name: str, labels: Callable[[Ints], pa.DictionaryArray]) -> None:
-        self.name, self.labels = name, labels
+    def __init__(self, name: str, texts: CellTexts) -> None:
+        self.name, self.texts = name, texts
         self.types = {name: pa.string()}
         self.widest = 0  # a dictionary has each text once
 
     def block(self, span: Span) -> dict[str, pa.Array]:
         """Return the texts of these rows, with a dictionary of those that occur."""
-        labels = self.labels(span.classes)
+        labels = self.texts.labels(span.which)
         numbers = labels.indices.dictionary_encode()
         texts = labels.dictionary.take(numbers.dictionary)
         return {self.name: pa.DictionaryArray.from_arrays(span.spread(numbers.indices), texts)}
 
 
-def _labels(name: str, cover: Cover | SetCover, sizes: Ints, separators: Mapping[str, str] | None) -> Labels:
-    if isinstance(cover, Cover) and cover.column.taxonomy is None and cover.column.positions is not None:
-        return Labels(name, Intervals(cover).labels)
-    labels = cell_labels(cover) if isinstance(cover, Cover) else joined_labels(cover, (separators or {})[name])
-    of_label = np.append(pc.binary_length(labels.dictionary).to_numpy(zero_copy_only=False), 0)
-    lengths = of_label[pc.fill_null(labels.indices, -1).to_numpy()].astype(np.int64)
-    if int((lengths * sizes).sum()) > max(LONGEST_COLUMN, LONGEST_CELL * int(sizes.sum())):
+def _labels(name: str, cover: Cover | SetCover, sizes: Ints, separators: Mapping[str, str]) -> Labels:
+    texts = cell_texts(cover, sizes) if isinstance(cover, Cover) else JoinedSets(cover, sizes, separators[name])
+    if texts.length() > max(LONGEST_COLUMN, LONGEST_CELL * int(sizes.sum())):
         raise too_long(name)
-    return Labels(
-        name, lambda classes: pa.DictionaryArray.from_arrays(labels.indices.take(pa.array(classes)), labels.dictionary)
-    )
+    return Labels(name, texts)
 
 
 class MaskedSets:

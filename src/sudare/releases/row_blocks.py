@@ -29,6 +29,13 @@ class Span:
     rows: Ints
     first: int | None = None
 
+    @property
+    def which(self) -> slice | Ints:
+        """The classes, as a range where they follow one another."""
+        if self.first is None or not len(self.classes):
+            return self.classes
+        return slice(int(self.classes[0]), int(self.classes[-1]) + 1)
+
     def spread(self, of_class: pa.Array) -> pa.Array:
         """Return, for each row, what ``of_class`` says about its entry of ``classes``."""
         if self.first is None:

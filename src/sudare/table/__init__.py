@@ -7,8 +7,9 @@ from sudare.table.array_storage import (
 )
 from sudare.table.atoms import find_atoms
 from sudare.table.column import Column, ItemSets, SetValues, kind_name, smallest
-from sudare.table.covers import Cover, Generalized, SetCover, generalize, merge_alike, published_classes
+from sudare.table.covers import Cover, Generalized, SetCover, generalize
 from sudare.table.encode import encode_column, encode_items, encode_like, looks_numeric, plain_numbers
+from sudare.table.equal_cells import merge_alike, published_classes
 from sudare.table.levels import cut_at, height
 from sudare.table.rare_values import OTHER, hide_rare
 from sudare.table.recoding import SUPPRESSED, Draw, Partition, Perturbation, Recoding, Separation

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
@@ -24,6 +24,8 @@ from sudare.table.table import Table
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
+Classes = slice | NDArray[np.integer[Any]]
+"""Some of the classes: those of a range, or any."""
 WORD = 64
 """The bits of a word."""
 LARGE = 1 << 22
@@ -47,6 +49,12 @@ class Cover:
     codes: Ints
     shown: Ints | None = None
     domain: float | None = None
+
+    def taken(self, classes: Classes) -> Cover:
+        """Return the cover of some classes; what is worked out about it takes no more room than they need."""
+        if self.shown is not None:
+            return Cover(self.column, self.start, self.codes, self.shown[classes], self.domain)
+        return Cover(self.column, *_runs_of(self.start, self.codes, classes), None, self.domain)
 
     @cached_property
     def begin(self) -> Ints:
@@ -200,6 +208,11 @@ class SetCover:
     share: Reals
     disclosed: Ints
 
+    def taken(self, classes: Classes) -> SetCover:
+        """Return the cover of some classes; what is worked out about it takes no more room than they need."""
+        runs = _runs_of(self.start, self.nodes, classes)
+        return SetCover(self.column, *runs, self.share[classes], self.disclosed[classes])
+
     @cached_property
     def null(self) -> NDArray[np.bool_]:
         """Which classes show that their sets are missing: these show that node, the last one, and no other."""
@@ -230,11 +243,22 @@ class OwnItems:
     disclosed: int
 
 
-def numbered(start: Ints, parts: Ints) -> Ints:
+def numbered(start: Ints, parts: NDArray[np.integer[Any]]) -> Ints:
     """Return a number for each run of ``parts``, from 0 by first appearance; equal runs have equal numbers."""
     from sudare.kernels.class_rows import number_runs
 
-    return np.asarray(number_runs(start, parts))
+    # one type for all: each other one would be compiled anew
+    return np.asarray(number_runs(start, parts.astype(np.int64, copy=False)))
+
+
+def _runs_of(start: Ints, parts: NDArray[Any], classes: Classes) -> tuple[Ints, NDArray[Any]]:
+    """Return the runs of some classes, one after the other, and where they begin."""
+    if isinstance(classes, slice):
+        begin = start[classes.start : classes.stop + 1]
+        return begin - begin[0], parts[begin[0] : begin[-1]]
+    first, length = start[classes], start[classes + 1] - start[classes]
+    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
+    return ends, parts[np.repeat(first - ends[:-1], length) + np.arange(int(ends[-1]))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +283,20 @@ class Generalized:
         """The rows class by class, otherwise in source order, those of class ``g`` from ``start[g]``; made on use."""
         return _by_class(self.partition, self.start, self.storage)
 
+    def parts(self) -> Iterator[Generalized]:
+        """Yield runs of about a million classes, so that nothing has to be worked out for all of them at once.
+
+        Records that show nothing count with the last of them; suppressed ones, and own items, with none.
+        """
+        for part in chunks(len(self.sizes)):
+            sizes = self.sizes[part]
+            covers = {name: cover.taken(part) for name, cover in self.covers.items()}
+            start = self.start[part.start : part.stop + 1] - self.start[part.start]
+            masked = self.masked if part.stop == len(self.sizes) else 0
+            yield Generalized(
+                int(start[-1]), 0, sizes, start, self.partition, covers, storage=self.storage, masked=masked
+            )
+
     @property
     def lost(self) -> int:
         """The number of records of which nothing is shown, be they in the release or not."""
@@ -273,7 +311,7 @@ class Generalized:
 def generalize(table: Table, partition: Partition) -> Generalized:
     """Cover each class."""
     sizes = partition.sizes
-    start = np.concatenate(([0], np.cumsum(sizes)))
+    start = _starts(sizes, table.storage)
     order = cache(
         lambda: _by_class(partition, start, table.storage)
     )  # only where a column needs it: it is as long as the table
@@ -284,14 +322,14 @@ def generalize(table: Table, partition: Partition) -> Generalized:
         if column.name in partition.by_sets and isinstance(column, ItemSets):
             return _sets_as_cut(column, partition)
         if isinstance(column, ItemSets):
-            return _in_common(column, partition, order, start)
+            return _in_common(column, partition, order, start, table.storage)
         if column.name in partition.cuts:
             return _as_cut(column, partition, all_kept=not suppressed + masked)
         if column.name in partition.intervals:
-            return _between(_extremes(column, partition))
+            return _between(_extremes(column, partition, table.storage))
         if column.taxonomy is None and column.positions is None:
             return _categories(column, partition, order, start)
-        return _extremes(column, partition)
+        return _extremes(column, partition, table.storage)
 
     own = [name for name in partition.cuts if name in table.sets and name not in partition.by_sets]
     columns = [column for name, column in table.quasi.items() if name not in own]
@@ -330,7 +368,15 @@ def _by_class(partition: Partition, start: Ints, storage: Storage) -> Ints:
     return order
 
 
-def _extremes(column: Column, partition: Partition) -> Cover:
+def _starts(lengths: NDArray[np.integer[Any]], storage: Storage) -> Ints:
+    """Return where runs of these lengths begin, and at last where the last one ends."""
+    start = storage.empty(len(lengths) + 1, np.int64)
+    start[0] = 0
+    np.cumsum(lengths, out=start[1:])
+    return start
+
+
+def _extremes(column: Column, partition: Partition, storage: Storage) -> Cover:
     """Cover classes by their smallest and largest codes, which is all that numbers and trees show."""
     from sudare.kernels.class_rows import spread_extremes
 
@@ -339,15 +385,18 @@ def _extremes(column: Column, partition: Partition) -> Cover:
     for part in chunks(len(partition.classes)):
         # one type for all columns: each other one would be compiled anew
         spread_extremes(column.codes[part].astype(np.uint32), partition.classes[part], low, high)
-    return Cover(column, *_ends(low, high))
+    return Cover(column, *_ends(low, high, storage))
 
 
-def _ends(low: NDArray[np.integer[Any]], high: NDArray[np.integer[Any]]) -> tuple[Ints, Ints]:
+def _ends(
+    low: NDArray[np.integer[Any]], high: NDArray[np.integer[Any]], storage: Storage = MEMORY
+) -> tuple[Ints, Ints]:
     """Return where runs of codes begin, and their smallest and largest codes; one code stands alone."""
-    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(1 + (low != high))))
-    codes = np.empty(int(start[-1]), np.int64)
-    codes[start[1:] - 1] = high
-    codes[start[:-1]] = low
+    start = _starts(np.add(low != high, 1, dtype=np.uint8), storage)
+    codes = storage.empty(int(start[-1]), np.int64)
+    for part in chunks(len(low)):
+        codes[start[part.start + 1 : part.stop + 1] - 1] = high[part]
+        codes[start[part]] = low[part]
     return start, codes
 
 
@@ -458,7 +507,9 @@ def _with_run(start: Ints, codes: Ints, run: Ints) -> tuple[Ints, Ints]:
     return np.append(start, start[-1] + len(run)), np.concatenate((codes, run))
 
 
-def _in_common(column: ItemSets, partition: Partition, order: Callable[[], Ints], start: Ints) -> SetCover:
+def _in_common(
+    column: ItemSets, partition: Partition, order: Callable[[], Ints], start: Ints, storage: Storage
+) -> SetCover:
     """Find what all records of each class hold; ``order`` lists the rows class by class, which only trees need."""
     from sudare.kernels.common_items import (
         ClassRows,
@@ -472,28 +523,31 @@ def _in_common(column: ItemSets, partition: Partition, order: Callable[[], Ints]
     )
 
     classes = len(start) - 1
-    sizes = np.diff(start)
     # one type where that costs little: each other one would be compiled anew
     items = column.items if len(column.items) > LARGE else column.items.astype(np.uint32, copy=False)
     sets = FlatSets(column.offsets, items)
-    lengths = np.full(classes, -1, np.int64)
+    lengths = np.full(classes, -1, np.int32)
     first_lengths(column.offsets, partition.classes, lengths)
     levels = 1 if column.taxonomy is None else column.taxonomy.path.shape[1] - 1
     # a class shows no more than its first record holds, at each level
-    begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths * levels)))
-    found = np.empty(int(begin[-1]), np.int64)
-    share, disclosed = np.zeros(classes), np.full(classes, -1, np.int64)
+    begin = _starts(np.multiply(lengths, levels, out=lengths), storage)
+    del lengths
+    found = storage.empty(int(begin[-1]), np.uint32)
+    share, disclosed = storage.zeros(classes, np.float64), storage.empty(classes, np.int64)
+    disclosed[:] = -1
     parts = os.cpu_count() or 1
     bounds = np.searchsorted(start, start[-1] * np.arange(parts + 1) // parts)
     bounds[0], bounds[-1] = 0, classes
+    filled = np.zeros(classes if column.taxonomy is None else 0, np.int32)
     if column.taxonomy is None:
-        common, filled = InCommon(begin, found, disclosed, share, disclosed), np.zeros(classes, np.int64)
+        common = InCommon(begin, found, disclosed, share, disclosed)
 
         def find(low: int, high: int) -> None:
             common_items(sets, partition.classes, low, high, common, filled)
 
     else:
-        common, rows = InCommon(begin, found, np.zeros(classes, np.int64), share, disclosed), ClassRows(order(), start)
+        common = InCommon(begin, found, storage.zeros(classes, np.int64), share, disclosed)
+        rows = ClassRows(order(), start)
         tree = ItemTree(column.taxonomy.path, column.taxonomy.share)
 
         def find(low: int, high: int) -> None:
@@ -501,12 +555,15 @@ def _in_common(column: ItemSets, partition: Partition, order: Callable[[], Ints]
 
     with ThreadPoolExecutor(parts) as pool:
         list(pool.map(find, bounds[:-1].tolist(), bounds[1:].tolist()))
-    if column.taxonomy is None:
-        share = (filled - disclosed * share) / sizes  # share held the sums of 1 / items until here
-    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(common.shown)))
-    nodes = np.empty(int(ends[-1]), np.int64)
-    squeeze(begin, found, common.shown, ends, nodes)
-    return SetCover(column, ends, nodes, share, disclosed * sizes)
+    ends = _starts(common.shown, storage)
+    squeeze(begin, found, common.shown, ends, found)  # in place: no run begins later than before
+    for part in chunks(classes):
+        sizes = np.diff(start[part.start : part.stop + 1])
+        if column.taxonomy is None:
+            # share held the sums of 1 / items until here
+            share[part] = (filled[part] - disclosed[part] * share[part]) / sizes
+        disclosed[part] *= sizes
+    return SetCover(column, ends, found[: ends[-1]], share, disclosed)
 
 
 def _sets_as_cut(column: ItemSets, partition: Partition) -> SetCover:
@@ -521,15 +578,15 @@ def _sets_as_cut(column: ItemSets, partition: Partition) -> SetCover:
     shown = np.where(cut < 0, NOTHING, cut).astype(np.uint32)
     items = column.items.astype(np.uint32, copy=False)
     offsets, nodes = settled(items.copy(), column.offsets.copy(), shown)
-    lengths = np.full(classes, -1, np.int64)
+    lengths = np.full(classes, -1, np.int32)
     first_lengths(offsets, partition.classes, lengths)
-    begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    found, count = np.empty(int(begin[-1]), np.int64), np.full(classes, -1, np.int64)
+    begin = _starts(lengths, MEMORY)
+    found, count = np.empty(int(begin[-1]), np.uint32), np.full(classes, -1, np.int64)
     common = InCommon(begin, found, count, np.zeros(classes), count)
-    common_items(FlatSets(offsets, nodes), partition.classes, 0, classes, common, np.zeros(classes, np.int64))
-    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
-    told = np.empty(int(ends[-1]), np.int64)
-    squeeze(begin, found, count, ends, told)
+    common_items(FlatSets(offsets, nodes), partition.classes, 0, classes, common, np.zeros(classes, np.int32))
+    ends = _starts(count, MEMORY)
+    squeeze(begin, found, count, ends, found)
+    told = found[: ends[-1]]
     taxonomy = column.taxonomy
     leaf = np.arange(column.size) if taxonomy is None else taxonomy.path[:, -1].astype(np.int64)
     loss = np.zeros(column.size) if taxonomy is None else taxonomy.share[np.maximum(cut, 0)]
@@ -537,33 +594,3 @@ def _sets_as_cut(column: ItemSets, partition: Partition) -> SetCover:
     sets, figures = FlatSets(column.offsets, items), (share, disclosed)
     cut_losses(sets, partition.classes, (cut, leaf, loss), FlatSets(ends, told), figures)
     return SetCover(column, ends, told, share / np.maximum(partition.sizes, 1), disclosed)
-
-
-def merge_alike(partition: Partition, shown: Generalized) -> Partition:
-    """Return the classes that a reader sees: where a method made two that show the same, they become one.
-
-    ``shown`` are the cells of the partition. Both sides of a split along a hierarchy may still show the same node;
-    nearly always there is nothing to merge, and the partition itself is returned. If another class shows nothing
-    either, the masked records join it and are no longer masked: nobody can distinguish them from its other rows. They
-    do not where records show items of their own, which masked ones must not. A masked class stays the last one.
-    """
-    cells = [cover.cell for cover in shown.covers.values()]
-    if not cells or partition.count < 2:
-        return partition
-    if partition.masked and shown.own:
-        cells.append(np.arange(partition.count) // (partition.count - 1))  # 1 for the last class, else 0
-    rows = np.stack(cells, axis=1)
-    merged = numbered(np.arange(0, rows.size + 1, rows.shape[1]), rows.reshape(-1))
-    count = int(merged.max()) + 1
-    if count == partition.count:
-        return partition
-    classes = np.where(partition.classes >= 0, merged[partition.classes], SUPPRESSED)
-    alone = not np.any(merged[:-1] == merged[-1])  # by first appearance: what stands alone at the end stays at the end
-    return replace(partition, classes=classes, count=count, masked=partition.masked and alone)
-
-
-def published_classes(table: Table, partition: Partition) -> Generalized:
-    """Return the cells of a decision: its classes covered, and classes with equal cells merged."""
-    shown = generalize(table, partition)
-    merged = merge_alike(partition, shown)
-    return shown if merged is partition else generalize(table, merged)

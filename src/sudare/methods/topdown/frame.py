@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sudare.core.errors import PolicyUnmetError
 from sudare.core.progress import Listener, silent
 from sudare.core.sizes import CODES_16, MANY_ROWS
-from sudare.kernels.class_rows import look_up, number_rows, tally_codes
+from sudare.kernels.class_rows import look_up, number_marked, tally_codes
 from sudare.kernels.topdown import sides, value_orders
 from sudare.kernels.topdown import splits as kernel
 from sudare.kernels.topdown.value_counts import Counter
@@ -28,7 +28,7 @@ from sudare.methods.attribute_arrays import describe_axes
 from sudare.methods.class_counts import refuse_item_sets, tallied
 from sudare.methods.masked_records import masked
 from sudare.models import Groups, Histograms, Requirements
-from sudare.table import SUPPRESSED, Column, Partition, Table, chunks, find_atoms
+from sudare.table import SUPPRESSED, Column, Partition, Storage, Table, chunks, find_atoms
 
 TRIES = 1000
 """How many of a cluster's best splits are tested at most, where more than row counts is required.
@@ -234,7 +234,8 @@ class Job:
         block = min(max(len(self.rows) // (8 * count), 1 << 12), BLOCK)
         clusters = self.root()
         done = self.start.final if self.start is not None else np.zeros(len(clusters), dtype=np.bool_)
-        finished = [Level(clusters[:0], clusters[done], clusters[:0])]
+        marks = Marks(self.storage, len(self.rows))
+        marks.note(Level(clusters[:0], clusters[done], clusters[:0]))
         waiting = [clusters[:0]]
         clusters = clusters[~done]
         listener("decide", 0.0, 1.0)
@@ -245,18 +246,16 @@ class Job:
                     waiting.append(clusters[~large])
                     pairs = zip(workers, shares(clusters[large], count), strict=False)
                     solved = list(pool.map(lambda pair: pair[0].split(pair[1]), pairs))
-                    finished += solved
+                    for level in solved:
+                        marks.note(level)
                     clusters = np.concatenate([level.open for level in solved]) if solved else clusters[:0]
                     listener("decide", 0.0, 1.0)
-                self._finish(np.concatenate(waiting), block, workers, pool, finished, listener)
+                self._finish(np.concatenate(waiting), block, workers, pool, marks, listener)
             except BaseException:
                 self.stopped = True  # so that no thread goes on for long
                 raise
         listener("decide", 1.0, 1.0)
-        return self.partition(
-            np.concatenate([level.closed[:, :2] for level in finished]),
-            np.concatenate([level.dropped[:, :2] for level in finished]),
-        )
+        return self.partition(marks)
 
     def _finish(
         self,
@@ -264,7 +263,7 @@ class Job:
         block: int,
         workers: list[Worker],
         pool: ThreadPoolExecutor,
-        finished: list[Level],
+        marks: Marks,
         listener: Listener,
     ) -> None:
         """Split runs of clusters down to the end, each run by whichever worker is free."""
@@ -273,33 +272,29 @@ class Job:
         for worker in workers:
             free.put(worker)
 
-        def finish(run: slice) -> tuple[int, list[Level]]:
+        def finish(run: slice) -> int:
             worker = free.get()
             try:
-                return int((clusters[run, 1] - clusters[run, 0]).sum()), worker.finish(clusters[run])
+                worker.finish(clusters[run], marks)
             finally:
                 free.put(worker)
+            return int((clusters[run, 1] - clusters[run, 0]).sum())
 
         tasks = [pool.submit(finish, run) for run in runs(clusters[:, 1] - clusters[:, 0], block)]
         done = 0
         for task in as_completed(tasks):
-            rows, levels = task.result()
-            finished += levels
-            done += rows
+            done += task.result()
             listener("decide", done / len(self.rows), 1.0)
 
-    def partition(self, closed: Ints, dropped: Ints) -> Partition:
-        """Return the classes that the closed clusters are, numbered in the order of their rows."""
-        closed = closed[np.argsort(closed[:, 0])]
-        ranges = np.concatenate([closed, dropped])  # every row is in one of them
-        numbers = np.concatenate([np.arange(len(closed)), np.full(len(dropped), SUPPRESSED)]).astype(np.int32)
+    def partition(self, marks: Marks) -> Partition:
+        """Return the classes that were marked, numbered in the order of their rows."""
         of_line = self.storage.empty(len(self.rows), np.int32)
-        number_rows(self.extra, ranges, numbers, of_line)
+        count = number_marked(self.extra, marks.at, of_line)
         if self.of_row is None:
-            return Partition(of_line, len(closed))
+            return Partition(of_line, count)
         classes = self.storage.empty(self.records, np.int32)
         look_up(of_line, self.of_row, classes)
-        return Partition(classes, len(closed))
+        return Partition(classes, count)
 
     def groups(self, rows: Ints, distinct: Sequence[Ints], listed: Sequence[tuple[Ints, Ints, Ints]]) -> Groups:
         """Put tallies of the carried columns into the form that models read."""
@@ -321,6 +316,21 @@ class Level:
     dropped: Ints
 
 
+class Marks:
+    """What has become of the rows: ``at`` is 1 where a class begins, and 2 where rows begin that are left out.
+
+    There may be as many classes as rows, so nothing else is kept of a cluster that is finished.
+    """
+
+    def __init__(self, storage: Storage, rows: int) -> None:
+        self.at = storage.zeros(rows, np.uint8)
+
+    def note(self, level: Level) -> None:
+        """Mark the clusters of a level that are finished."""
+        self.at[level.closed[:, 0]] = 1
+        self.at[level.dropped[:, 0]] = 2
+
+
 class Worker:
     """One thread's buffers, and the steps it does on its share of the clusters of a level."""
 
@@ -332,13 +342,12 @@ class Worker:
         self.room = kernel.splits(int(job.most_splits(np.array([job.size]))[0]))
         self.counts = [np.zeros(len(total), np.int64) for total in job.totals]
 
-    def finish(self, clusters: Ints) -> list[Level]:
-        """Split clusters until none of them can be split."""
-        levels = []
+    def finish(self, clusters: Ints, marks: Marks) -> None:
+        """Split clusters until none of them can be split, and mark what becomes of them."""
         while len(clusters) and not self.job.stopped:
-            levels.append(self.split(clusters))
-            clusters = levels[-1].open
-        return levels
+            level = self.split(clusters)
+            marks.note(level)
+            clusters = level.open
 
     def best_splits(self, clusters: Ints, only: int = -1) -> tuple[kernel.Splits, NDArray[np.float64]]:
         """Return the best split of each cluster that keeps the requirements, and what each loses before it.

@@ -19,7 +19,7 @@ from sudare.core.sizes import CODES_16
 from sudare.kernels.topdown import children, splits
 from sudare.kernels.topdown import item_choices as kernel
 from sudare.kernels.topdown.value_counts import Counter
-from sudare.methods.topdown.frame import Ints, Job, Level, Start, Worker, shares
+from sudare.methods.topdown.frame import Ints, Job, Level, Marks, Start, Worker, shares
 from sudare.models import Requirements
 from sudare.table import ItemSets, Partition, Table, chunks
 
@@ -136,7 +136,9 @@ class SetJob(Job):
             closed, dropped = self.rounds(
                 root, workers[0].losses(root), specialize, lambda done: listener("decide", done / self.records, 1.0)
             )
-        return self.partition(closed, dropped)
+        marks = Marks(self.storage, len(self.rows))
+        marks.note(Level(root[:0], closed, dropped))
+        return self.partition(marks)
 
     def rounds(
         self,
