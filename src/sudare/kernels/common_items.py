@@ -38,7 +38,7 @@ class InCommon(NamedTuple):
     """
 
     begin: NDArray[np.int64]
-    nodes: NDArray[np.int64]
+    nodes: NDArray[np.integer[Any]]
     shown: NDArray[np.int64]
     share: NDArray[np.float64]
     disclosed: NDArray[np.int64]

@@ -204,7 +204,7 @@ class SetCover:
 
     column: ItemSets
     start: Ints
-    nodes: Ints
+    nodes: NDArray[np.integer[Any]]
     share: Reals
     disclosed: Ints
 
