@@ -27,7 +27,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,6 +36,7 @@ import yaml
 import sudare
 from complex_topdown_figures import draw
 from complex_topdown_page import OBJECTIVES, SERIES, SETS, Figures, Series, page
+from figure_store import Store
 from sudare.datasets.claims import claims_table
 from sudare.datasets.preparation import make_diabetes
 
@@ -51,27 +51,6 @@ CLAIMS = 100_000
 """Synthetic claims among the tables of ``objectives``."""
 MEMORY = "12GiB"
 """What a release of claims may use, so that the largest fits into 16 GiB with everything that is not counted."""
-
-
-# What is kept
-
-
-class Store:
-    """A file of figures, which is written after each of them, so that a run that was stopped goes on from there."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.found: Figures = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-    def once(self, place: Sequence[str], work: Callable[[], Any]) -> None:
-        """Keep what the work returns at a place of the file, unless something is there already."""
-        inner = self.found
-        for name in place[:-1]:
-            inner = inner.setdefault(name, {})
-        if place[-1] in inner:
-            return
-        inner[place[-1]] = work()
-        self.path.write_text(json.dumps(self.found, indent=1) + "\n", encoding="utf-8")
 
 
 # Tables
@@ -155,7 +134,6 @@ def measure_disclosed(store: Store, table: pa.Table, ks: Sequence[int], *, sampl
     store.once(["table"], lambda: about(table, sample))
     for k in ks:
         for one in SERIES:
-            print(f"disclosed: k = {k}, {one.name}", flush=True)
             store.once(["series", one.name, str(k)], lambda one=one, k=k: disclosure(table, policy(one, k), SETS))  # type: ignore[misc]
 
 
@@ -184,7 +162,6 @@ def measure_objectives(store: Store, data: Path | None, ks: Sequence[int]) -> No
             for way, options in OBJECTIVES.items():
                 asked = {"version": 1, "columns": columns, "require": [{"model": "k-anonymity", "k": k}]}
                 asked["method"] = {"name": "top-down", **options}
-                print(f"objectives: {name}, k = {k}, {way}", flush=True)
                 store.once(
                     ["objectives", name, way, str(k)],
                     lambda table=table, asked=asked, sets=sets: disclosure(table, asked, sets),  # type: ignore[misc]
@@ -217,11 +194,17 @@ def measure_times(parts: Sequence[str], sizes: Sequence[int], save: Path) -> Non
 # The command
 
 
+def kept(path: Path) -> Figures:
+    """Return the figures of a file, none if there is no such file."""
+    found: Figures = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
 def load(folder: Path) -> tuple[Figures, Figures]:
     """Return the figures that are kept in a folder: what was disclosed, and the times (none if there is no file)."""
     if not (folder / DISCLOSED).exists():
         sys.exit(f"{DISCLOSED} is not there yet; run this script without --page first.")
-    return Store(folder / DISCLOSED).found, Store(folder / TIMES).found
+    return kept(folder / DISCLOSED), kept(folder / TIMES)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -236,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     given.folder.mkdir(parents=True, exist_ok=True)
     if not given.page:
-        store = Store(given.folder / DISCLOSED)
+        store = Store(given.folder / DISCLOSED, kept(given.folder / DISCLOSED))
         if "disclosed" in given.parts:
             table, sample = encounters(given.data)
             measure_disclosed(store, table, given.k or KS, sample=sample)

@@ -46,7 +46,7 @@ TIMES = {
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    store = script.Store(tmp_path_factory.mktemp("kept") / script.DISCLOSED)
+    store = script.Store(tmp_path_factory.mktemp("kept") / script.DISCLOSED, {})
     script.measure_disclosed(store, sudare.datasets.diabetes(), [5], sample=True)
     return store.found
 
@@ -68,7 +68,7 @@ def test_a_run_goes_on_where_it_stopped(measured, tmp_path, monkeypatch):
     path = tmp_path / script.DISCLOSED
     path.write_text(json.dumps(measured), encoding="utf-8")
     monkeypatch.setattr(script, "disclosure", lambda *_: pytest.fail("all of this is kept"))
-    store = script.Store(path)
+    store = script.Store(path, script.kept(path))
     script.measure_disclosed(store, sudare.datasets.diabetes(), [5], sample=True)
     assert store.found == measured
 
@@ -79,14 +79,14 @@ def test_every_table_with_item_sets_is_released_for_the_objectives(tmp_path, mon
     folder.mkdir()
     lines = ["1 2 3", "1 2", "2 3", "1 3", "1"] * 4
     (folder / "bms-webview-1.dat.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    store = script.Store(tmp_path / script.DISCLOSED)
+    store = script.Store(tmp_path / script.DISCLOSED, {})
     script.measure_objectives(store, tmp_path, [10])
     tables = {"encounters (sample)", "claims QI5", "claims QI6", "claims QI6 + drugs", "bms-webview-1"}
     assert store.found["objectives"].keys() == tables
     for name, ways in store.found["objectives"].items():
         assert list(ways) == list(words.OBJECTIVES), name
         assert all(0 <= words.all_items(way["10"]) <= 1 for way in ways.values())
-    assert script.Store(store.path).found == store.found
+    assert script.kept(store.path) == store.found
 
 
 def test_the_worst_case_is_one_and_is_timed(tmp_path):
