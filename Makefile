@@ -7,7 +7,7 @@ OUT := out
 # Tests start Python often, and each start would translate every module again if nothing might be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test all-checks still-checks kernels package coverage lock soak docs bench clean
+.PHONY: demo check test all-checks still-checks kernels package coverage lock soak docs bench papers clean
 
 # What `make check` leaves out: engines (PostgreSQL, Spark) and the browser, pages and their examples, papers, random tables,
 # every method with every model, long trials, and single files that take long. `make test` leaves out nothing.
@@ -88,6 +88,11 @@ bench: $(VENV)/installed-for-tests
 	$(BIN)/python benchmarks/drawing.py
 	$(BIN)/python benchmarks/risk.py
 	$(BIN)/python benchmarks/uniqueness.py
+
+# All experiments of the papers; DATA is a folder with the public tables (see papers/all.py).
+papers: $(VENV)/installed-for-tests
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python papers/all.py --data $(DATA)
 
 clean:
 	rm -rf $(VENV) $(OUT) site
