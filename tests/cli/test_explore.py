@@ -317,9 +317,14 @@ class TestBadInput:
         result = place.look("--json", "--time-limit", "nan")
         assert result.exit_code == strict(result.stdout)["error"]["exit_code"] == 2
 
-    def test_item_sets(self, place):
-        said = place.turned_down(said=rules(columns={"job": {"role": "quasi", "kind": "items"}}))
-        assert "does not generalize item sets; got 'job'" in said
+    def test_item_sets_and_a_loss_that_is_not_defined_for_them(self, place):
+        said = place.turned_down("--loss", "entropy", said=rules(columns={"job": {"role": "quasi", "kind": "items"}}))
+        assert "entropy is not defined for item sets; got 'job'" in said
+
+    def test_item_sets_have_levels(self, place):
+        result = place.look(said=rules(columns={"job": {"role": "quasi", "kind": "items"}}))
+        assert result.exit_code == 0
+        assert "job 1" in result.output
 
     def test_item_sets_that_only_km_limits(self, place):
         said = rules(columns={"job": {"role": "quasi", "kind": "items"}})

@@ -463,9 +463,12 @@ class TestWhere:
         assert "the table has 120 records" in said
         assert not planned.plan.exists()
 
-    def test_no_item_sets(self, planned):
-        said = rules(columns={"job": {"role": "quasi", "kind": "items"}})
-        assert "does not generalize item sets" in self.unmade(planned, planned.plan, said=said)
+    def test_no_sets_that_take_no_part_in_classes(self, planned):
+        said = rules(
+            columns={"job": {"role": "quasi", "kind": "items"}},
+            require=[{"model": "km-anonymity", "k": 2, "m": 2, "column": "job"}],
+        )
+        assert "only km-anonymity limits; got 'job'" in self.unmade(planned, planned.plan, said=said)
 
     def test_the_release_over_the_plan(self, planned):
         planned.made(levels=LEVELS)

@@ -182,10 +182,6 @@ def _read(request: Request, spark: Spark) -> _Spread:
         for name in encoded
         if holds_sets(view.columns[name], schema.field(name).type)
     }
-    recoded = [name for name in sets if view.columns[name].role == "quasi"]
-    if recoded and request.entry.distributed == "atoms":
-        what = f"{request.method['name']} does not recode item sets on Spark: it needs the sets of the whole table."
-        raise UnsupportedError(Problem(f"columns.{recoded[0]}", what, "use top-down, or run on one machine."))
     carried = tuple(n for n, spec in view.columns.items() if spec.role in ("sensitive", "insensitive"))
     names = tuple(dict.fromkeys([*encoded, *carried]))
     missing = tuple(text for text in view.source.missing if text)
@@ -285,8 +281,8 @@ def _everywhere(request: Request, spread: _Spread, show: Wanted) -> tuple[Decisi
     """Decide on atoms, for methods of global recoding."""
     book = spread.book
     if book.table.sets:
-        what = f"{request.method['name']} does not generalize item sets."
-        raise UnsupportedError(what, hint="use top-down, or remove the column.")
+        what = f"{request.method['name']} does not recode item sets on Spark; only top-down does."
+        raise UnsupportedError(what, hint="use top-down, run on one machine, or remove the column.")
     atoms = _atoms(spread)
     table, owner = repeated(request, atoms)
     table = protect_rare_values(request, table)
