@@ -416,7 +416,7 @@ def _seconds(spent: float) -> str:
 
 def _postgres_part(kept: Figures) -> list[str]:
     if not kept:
-        return []
+        return ["### In PostgreSQL", "No times are kept yet."]
     lines = []
     for key, one in kept.items():
         rows, _, name = key.partition("-")

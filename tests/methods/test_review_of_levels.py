@@ -56,7 +56,7 @@ def test_a_column_of_very_many_values_is_not_counted_for_every_group():
         "c": encode_column("c", pa.array(random.integers(0, wide, rows).astype(str)), kind="categorical"),
     }
     target = encode_column("y", pa.array(random.choice(["u", "v"], rows)))
-    cut = Cut(Table(rows, quasi, target=target), Requirements((KAnonymity(2, columns=("a",)),)), 0.1, ratio=False)
+    cut = Cut(Table(rows, quasi, target=target), Requirements((KAnonymity(2, columns=("a",)),)), 0.1)
     for candidate in [(0, 0), (1, 0)]:
         assert cut.valid(candidate)
         cut.specialize(candidate)
@@ -70,6 +70,6 @@ def test_a_column_of_very_many_values_is_not_counted_for_every_group():
 def test_what_can_not_be_valid_is_not_counted():
     quasi = {"c": encode_column("c", pa.array([str(i) for i in range(100)]), kind="categorical")}
     target = encode_column("y", pa.array(["u", "v"] * 50))
-    cut = Cut(Table(100, quasi, target=target), Requirements((KAnonymity(2),)), 0.98, ratio=False)
+    cut = Cut(Table(100, quasi, target=target), Requirements((KAnonymity(2),)), 0.98)
     cut.groups.parts = None  # would be called to count
     assert not cut.valid((0, 0))
