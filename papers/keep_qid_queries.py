@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import PolicyUnmetError
 from sudare.estimates.set_counts import from_sets
-from sudare.kernels.topdown.value_orders import kernel
+from sudare.kernels.compiled import kernel
 from sudare.methods.clustering.three_phase import three_phase
 from sudare.methods.hiding.anatomy import anatomy
 from sudare.methods.hiding.dummies import dummies

@@ -199,3 +199,37 @@ def test_km_alone_keeps_what_each_record_has(tmp_path):
     made(given)
     found = [set(cell) for cell in shown(out)]
     assert found == [set(cell) - {"rare"} for cell in sets]
+
+
+SENSITIVE = {
+    "columns": {"age": {"role": "quasi"}, "things": {"role": "sensitive", "kind": "items"}},
+    "require": [
+        {"model": "k-anonymity", "k": 5},
+        {"model": "l-diversity", "column": "things", "l": 2, "variant": "frequency"},
+    ],
+}
+PIPES = [f"flu|{'abcdefgh'[place % 8]}|{place}" for place in range(PEOPLE)]
+
+
+@pytest.mark.parametrize("more", [{}, SENSITIVE], ids=["quasi", "sensitive"])
+def test_a_separator_that_no_cell_has_is_refused_where_another_is_plain(tmp_path, more):
+    """Each cell would be one item: everybody has flu here, and the promise would be "kept"."""
+    given, out = write(tmp_path, PIPES, kind="text", **more)
+    done = run(*given)
+    assert done.exit_code == 2
+    [problem] = json.loads(done.stdout)["error"]["problems"]
+    assert problem["where"] == "column 'things'"
+    assert problem["what"] == "no cell has the separator ',', and 100% of them have '|'."
+    assert 'separator: "|"' in problem["hint"]
+    assert "flu" not in done.output
+    assert not out.exists()
+
+
+def test_a_separator_that_some_cell_has_is_taken_as_it_is(tmp_path):
+    given, _ = write(tmp_path, [*PIPES, "x;y"], kind="text", spec={"separator": ";"})
+    assert made(given)["rows_out"] == PEOPLE + 1
+
+
+def test_single_items_need_no_separator(tmp_path):
+    given, _ = write(tmp_path, ["ale", "rum"] * 30 + ["ale/rum"] * 3, kind="text")
+    assert made(given)["rows_out"] == PEOPLE + 3

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.kernels.topdown.value_orders import kernel, popcount, sort_stable
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import popcount, sort_stable
 
 
 @kernel

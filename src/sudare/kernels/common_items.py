@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.topdown.value_orders import ZERO, kernel
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import ZERO
 
 
 class FlatSets(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.kernels.topdown.value_orders import kernel
+from sudare.kernels.compiled import kernel
 
 
 @kernel

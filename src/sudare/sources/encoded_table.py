@@ -24,6 +24,7 @@ from sudare.sources.column_problems import (
 from sudare.sources.unknown_values import UnknownValues
 from sudare.sources.used_columns import encoded_columns, required_columns, target_of
 from sudare.table import MEMORY, Column, ItemSets, Storage, Table, kind_name
+from sudare.table.encode import ItemsEncoder, SetsEncoder
 from sudare.table.unchanged_cells import Carried
 
 _WORKERS = 2
@@ -134,6 +135,9 @@ class _Columns:
     def finish(self, unknown: UnknownValues | None) -> dict[str, Column | ItemSets | None]:
         """Return the encoded columns; None stands for a column that something is wrong with."""
         specs = self.policy.columns
+        for name, each in self.encoders.items():
+            if isinstance(each, ItemsEncoder | SetsEncoder):
+                self.attempt(name, each.check_separator)
         with ThreadPoolExecutor(_WORKERS) as workers:
             ends = {
                 name: workers.submit(

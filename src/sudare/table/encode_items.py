@@ -6,6 +6,7 @@ and the items of each record are sorted and counted once, in place.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -28,6 +29,11 @@ from sudare.table.raw_codes import Codes, Raw, blocks, chunks
 
 MOST_ITEMS = 65_535
 """The items that one record may hold."""
+
+USUAL_SEPARATORS = {"|": "'|'", ";": "';'", ",": "','", "/": "'/'", "\t": "a tab"}
+"""What else may part the items of a text, and how messages name it."""
+SUSPICIOUS = 0.1
+"""If no text has the separator, and this share of them has another one, the separator is taken for a mistake."""
 
 WORKERS = 2
 """The threads that sort the sets of one column."""
@@ -59,6 +65,9 @@ class ItemsEncoder:
         self._offsets = Growing(storage, np.int64, expected + 1)
         self._offsets.more(1)[:] = 0
         self._size = 0
+        self._texts = 0
+        self._parted = False
+        self._others = dict.fromkeys(USUAL_SEPARATORS, 0)
 
     def add(self, cells: pa.Array) -> None:
         """Add some records, of the same type each time."""
@@ -107,12 +116,36 @@ class ItemsEncoder:
             if self.missing:
                 lost = pc.is_in(text, value_set=pa.array(list(self.missing), pa.large_string()))
                 text = pc.if_else(lost, pa.scalar(None, pa.large_string()), text)
+            self._look_for_separators(text)
             return pc.split_pattern(text, pattern=self.separator or ",")
         if pa.types.is_fixed_size_list(kind):
             return cells.cast(pa.list_(kind.value_type))
         if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
             raise self._no_list(kind)  # Arrow's own cast of list views gives lists with wrong ends
         return cells
+
+    def _look_for_separators(self, text: pa.Array) -> None:
+        """Note whether any text has the separator; until one has, count those with another."""
+        self._parted = self._parted or bool(pc.any(pc.match_substring(text, self.separator or ",")).as_py())
+        if self._parted:
+            return
+        self._texts += len(text) - text.null_count
+        for other in self._others:
+            self._others[other] += pc.sum(pc.match_substring(text, other)).as_py() or 0
+
+    def check_separator(self) -> None:
+        """Raise if the separator is wrong: each text would count as one item, and every promise about items would fail.
+
+        Nobody would notice, since whole texts are rarer than the items in them.
+        """
+        other = max(self._others, key=self._others.__getitem__)
+        if self._parted or not self._others[other] or self._others[other] < SUSPICIOUS * self._texts:
+            return
+        mark = self.separator or ","
+        share = f"{self._others[other] / self._texts:.0%}"
+        what = f"no cell has the separator {USUAL_SEPARATORS.get(mark, repr(mark))}, and {share} of them have "
+        hint = f"set separator: {json.dumps(other)}; or, if each cell holds one item, kind: categorical."
+        raise DataError(Problem(f"column '{self.name}'", f"{what}{USUAL_SEPARATORS[other]}.", hint))
 
     def _no_list(self, kind: pa.DataType) -> DataError:
         return DataError(Problem(f"column '{self.name}'", f"holds {kind_name(kind)}, which is not a list of items."))

@@ -50,6 +50,10 @@ class SetsEncoder:
         """Add some records, of the same type each time."""
         self._items.add(cells)
 
+    def check_separator(self) -> None:
+        """Raise if the separator is wrong."""
+        self._items.check_separator()
+
     def finish(self) -> Column:
         """Return the encoded column."""
         sets = self._items.finish()

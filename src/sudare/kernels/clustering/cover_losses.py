@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.topdown.value_orders import SET, Axes, kernel, popcount, range_loss
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import SET, Axes, popcount, range_loss
 
 BIT = np.uint64(1)
 RANKED = 3

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.topdown.value_orders import kernel, sort_stable
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import sort_stable
 
 TOP, SHORT, ROUNDS = 0, 1, 2
 """What ``state`` has of the residue: the records of a pillar, how many it lacks to be eligible, and rounds made."""

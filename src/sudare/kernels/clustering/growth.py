@@ -33,7 +33,7 @@ from sudare.kernels.clustering.neighbour_tree import (
     update_offers,
 )
 from sudare.kernels.clustering.promise_gaps import Promise, gap, gap_with, helpful_kinds
-from sudare.kernels.topdown.value_orders import kernel
+from sudare.kernels.compiled import kernel
 
 OWNERS = 4
 """Clusters that an atom remembers, of those that hold its records."""

@@ -17,7 +17,7 @@ from sudare.kernels.clustering.cover_losses import (
     second_values,
 )
 from sudare.kernels.clustering.promise_gaps import gap_with
-from sudare.kernels.topdown.value_orders import kernel
+from sudare.kernels.compiled import kernel
 
 LOOKED_AT = 8
 """Records of a neighbouring atom whose clusters are tried."""

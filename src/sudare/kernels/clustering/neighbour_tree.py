@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.kernels.clustering.cover_losses import BIT, begin_cover, empty_cover, loss_with, part_loss
-from sudare.kernels.topdown.value_orders import SET, kernel
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import SET
 
 LEAF = 8
 """Atoms of a leaf, at most, unless they are all alike."""

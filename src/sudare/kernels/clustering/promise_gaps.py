@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.topdown.value_orders import kernel
+from sudare.kernels.compiled import kernel
 
 DISTINCT, ENTROPY, RECURSIVE, LIMITS, EQUAL, ORDERED, TREE = range(7)
 BIT = np.uint64(1)

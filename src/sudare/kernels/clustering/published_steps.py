@@ -23,7 +23,8 @@ from sudare.kernels.clustering.neighbour_tree import (
     update_offer,
     update_offers,
 )
-from sudare.kernels.topdown.value_orders import kernel, popcount
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import popcount
 
 SLACK = 1e-9
 """What sums of parts may be off by; a distance that is not seen to be too far is found exactly."""

@@ -10,7 +10,8 @@ import numpy as np
 from sudare.kernels.clustering.cover_losses import begin_cover, cover_loss, grow_cover, loss_with
 from sudare.kernels.clustering.moves import WORTH, best_target, chain, joined_loss, listed_in, nearby, put, unchain
 from sudare.kernels.clustering.promise_gaps import gap
-from sudare.kernels.topdown.value_orders import kernel, sort_stable
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import sort_stable
 
 LARGEST = 256
 """Records of clusters that are dissolved, or joined and parted anew, at most."""

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.kernels.clustering.moves import WORTH, Members, chain, listed_in, unchain
-from sudare.kernels.topdown.value_orders import SET, Axes, kernel, range_loss, set_loss
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import SET, Axes, range_loss, set_loss
 
 NEIGHBOURS = 2
 """Classes on each side of a place in a list of classes that are tried."""

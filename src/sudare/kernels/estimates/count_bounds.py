@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from sudare.kernels.topdown.value_orders import kernel
+from sudare.kernels.compiled import kernel
 
 RARE = 6.0  # variance of the sets that hold a value by chance, below which it is not taken to be normal
 ROOT = math.sqrt(2.0)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.topdown.value_orders import kernel
+from sudare.kernels.compiled import kernel
 
 FACTORS = 8  # shares that are multiplied before a logarithm is taken: it costs more than the rest of a set
 SMALLEST = 1e-36  # of a share: so many factors of it are still a number

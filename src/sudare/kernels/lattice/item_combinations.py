@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.kernels.compiled import kernel
 from sudare.kernels.flat_sets import sort_within
-from sudare.kernels.topdown.value_orders import kernel
 
 
 class Sets(NamedTuple):

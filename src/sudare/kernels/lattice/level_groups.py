@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sudare.kernels.class_rows import mixed
-from sudare.kernels.topdown.value_orders import kernel
+from sudare.kernels.compiled import kernel
 
 
 @kernel

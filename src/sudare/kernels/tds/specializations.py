@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.kernels.topdown.value_orders import kernel, sort_stable
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import sort_stable
 
 
 @kernel

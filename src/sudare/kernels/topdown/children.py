@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.kernels.compiled import kernel
 from sudare.kernels.topdown.item_choices import EACH, FIXED, HIDDEN, in_units, mark
 from sudare.kernels.topdown.value_counts import Listed, is_dense, list_noted, list_range, note_once
-from sudare.kernels.topdown.value_orders import NONE, ZERO, goes_left, kernel, order_values
+from sudare.kernels.topdown.value_orders import NONE, ZERO, goes_left, order_values
 
 
 class Children(NamedTuple):

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.topdown.value_orders import ZERO, kernel, sort_stable
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import ZERO, sort_stable
 
 HIDDEN = 16
 """A cell holds the items that a record hides in its lower bits, as many as this, and all that it had above them."""

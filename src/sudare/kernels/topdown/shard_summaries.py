@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.kernels.compiled import kernel
 from sudare.kernels.topdown.item_choices import PORTION, portions_hidden
 from sudare.kernels.topdown.splits import (
     LEAST_LOSS,
@@ -35,7 +36,6 @@ from sudare.kernels.topdown.value_orders import (
     SINGLE,
     WORDS,
     ZERO,
-    kernel,
     order_counted,
     range_loss,
     set_loss,

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.kernels.compiled import kernel
 from sudare.kernels.topdown.value_counts import Listed, is_dense, list_noted, list_range, note_once
-from sudare.kernels.topdown.value_orders import NONE, ZERO, goes_left, kernel, order_values
+from sudare.kernels.topdown.value_orders import NONE, ZERO, goes_left, order_values
 
 
 class Side(NamedTuple):

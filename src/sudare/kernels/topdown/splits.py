@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.kernels.compiled import kernel, part_of_kernel
 from sudare.kernels.topdown.value_orders import (
     NONE,
     NUMBER,
@@ -20,9 +21,7 @@ from sudare.kernels.topdown.value_orders import (
     TREE,
     WORDS,
     ZERO,
-    kernel,
     order_values,
-    part_of_kernel,
     popcount,
     range_loss,
     set_loss,

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.topdown.value_orders import kernel, sort_stable
+from sudare.kernels.compiled import kernel
+from sudare.kernels.topdown.value_orders import sort_stable
 
 DENSE = 8
 """Values are listed by a walk over their range, unless that is longer than so many times the rows."""

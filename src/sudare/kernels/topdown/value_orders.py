@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from sudare.kernels.compiled import kernel, part_of_kernel
 
 NUMBER, SET, TREE = 0, 1, 2
 PREFIX, SINGLE = 0, 1
@@ -28,10 +29,6 @@ BINS = 1024
 
 The bins are ranges of equally many codes, so that a threshold is at most a thousandth of the cluster's values off.
 """
-
-kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
-part_of_kernel: Any = njit(cache=True, nogil=True, error_model="numpy", inline="always")
-"""What several kernels share for small clusters: a call costs more there than the work, so it is compiled into each."""
 
 
 class Axes(NamedTuple):
