@@ -274,7 +274,7 @@ def _optimum_part(found: Figures) -> list[str]:
 
 def _adult_part(kept: Figures) -> list[str]:
     about, alone, others = kept["table"], kept["alone"], kept["others"]
-    error = 100 * (0.82 * 0.18 / about["test"]) ** 0.5
+    error = standard_error(about["test"])
     parts = [
         "## What classifiers learn",
         wrapped(
@@ -302,7 +302,8 @@ def _adult_part(kept: Figures) -> list[str]:
         wrapped(
             f"Figures of local recoding are means over {DRAWS} draws; the accuracies of single draws have standard "
             f"deviations of up to {100 * _largest_deviation(alone['series']):.1f} points. From the test records alone, "
-            f"an accuracy of 82% has a standard error of {error:.1f} points."
+            f"an accuracy of 82% has a standard error of {100 * error:.1f} points. A smaller difference between two "
+            "series may be chance."
         ),
         "![Six panels: accuracy and AUC of three classifiers by k, a line per series](classification_k.svg)",
         _baselines(alone["baselines"]),
@@ -311,10 +312,10 @@ def _adult_part(kept: Figures) -> list[str]:
         parts += [f"**{name.capitalize()}**, accuracy (AUC)", _series_table(alone["series"], place)]
     return [
         *parts,
-        _who_wins(alone["series"]),
+        _who_wins(alone["series"], error),
+        _near_ones(error),
         _against_raw(alone),
-        wrapped(_in_words(alone)),
-        *_scores_part(alone["series"]),
+        wrapped(_in_words(alone, error)),
         table(
             [
                 "k",
@@ -335,38 +336,9 @@ def _adult_part(kept: Figures) -> list[str]:
         _baselines(others["baselines"]),
         "**Gradient boosting**, accuracy (AUC)",
         _series_table(others["series"], 2),
-        _who_wins(others["series"]),
+        _who_wins(others["series"], error),
+        _near_ones(error),
         _against_raw(others),
-    ]
-
-
-REFERENCE = {"5": (81.6, 82.0, 75.5, 82.1), "50": (75.7, 81.5, 75.7, 81.7)}
-"""Accuracies of a tree that an implementation by other people found, in percent, for the scores below."""
-COMPARED = ("tds, anony-loss", "tds, info-gain", "tds, gain-ratio", "tds")
-
-
-def _scores_part(series: Figures) -> list[str]:
-    lines = [
-        [
-            k,
-            *(
-                text
-                for name, theirs in zip(COMPARED, REFERENCE[k], strict=True)
-                for text in (f"{theirs:.1f}%", f"{100 * series[name][k]['accuracy'][0]:.1f}%")
-            ),
-        ]
-        for k in REFERENCE
-        if k in series["tds"]
-    ]
-    if not lines:
-        return []
-    head = ["k", *(f"{name}, {who}" for name in COMPARED for who in ("others", "here"))]
-    return [
-        wrapped(
-            "An implementation by other people found these accuracies of a decision tree. The trees and settings of "
-            "the two need not be the same, so compare the order of scores:"
-        ),
-        table(head, lines),
     ]
 
 
@@ -407,16 +379,39 @@ def wins(series: Figures, measure: str, names: Sequence[str]) -> dict[str, int]:
     return count
 
 
-def _who_wins(series: Figures) -> str:
-    """Return a table of how often each series is the best, of all and of those that recode alike everywhere."""
-    columns = [wins(series, measure, names) for names in (list(series), GLOBAL) for measure in ("accuracy", "auc")]
-    head = [
-        f"best, of {len(CLASSIFIERS) * len(series['tds'])}",
-        "accuracy",
-        "AUC",
-        "accuracy, alike everywhere",
-        "AUC, alike everywhere",
-    ]
+def near(series: Figures, error: float, names: Sequence[str]) -> dict[str, int]:
+    """Count by series in how many pairs of a k and a classifier its accuracy is at most this far below the best."""
+    count = dict.fromkeys(names, 0)
+    for k in series["tds"]:
+        for place in range(len(CLASSIFIERS)):
+            found = {name: float(series[name][k]["accuracy"][place]) for name in names}
+            for name in names:
+                count[name] += found[name] >= max(found.values()) - error
+    return count
+
+
+def standard_error(test: int) -> float:
+    """Return the standard error of an accuracy of 82% that this many test records have."""
+    return float((0.82 * 0.18 / test) ** 0.5)
+
+
+def _near_ones(error: float) -> str:
+    return wrapped(
+        f"*Near* counts the pairs in which a series is at most one standard error ({100 * error:.1f} points) below the "
+        "best. Read this column first: which of two near ones is the best may be chance."
+    )
+
+
+def _who_wins(series: Figures, error: float) -> str:
+    """Return a table of how often each series is the best, of all and of those that recode alike everywhere.
+
+    Beside it, how often a series is near the best.
+    """
+    columns = []
+    for names in (list(series), GLOBAL):
+        columns += [wins(series, "accuracy", names), near(series, error, names), wins(series, "auc", names)]
+    head = [f"best, of {len(CLASSIFIERS) * len(series['tds'])}"]
+    head += [f"{what}{where}" for where in ("", ", alike everywhere") for what in ("accuracy", "accuracy, near", "AUC")]
     return table(head, [[name, *(str(column.get(name, "")) for column in columns)] for name in series])
 
 
@@ -428,8 +423,9 @@ def _against_raw(found: Figures) -> str:
     return table(["points of accuracy against raw, k =", *ks], gaps)
 
 
-def _in_words(found: Figures) -> str:
+def _in_words(found: Figures, error: float) -> str:
     series = found["series"]
+    close, close_alike = near(series, error, list(series)), near(series, error, GLOBAL)
     least, *_, most = series["tds"]
     best, alike = wins(series, "accuracy", list(series)), wins(series, "accuracy", GLOBAL)
     shares = {name: [100 * mean_of(one, "accuracy") for one in by_k.values()] for name, by_k in series.items()}
@@ -438,10 +434,12 @@ def _in_words(found: Figures) -> str:
     return (
         f"Of {len(CLASSIFIERS) * len(series['tds'])} pairs of a k and a classifier, tds has the best accuracy of all "
         f"in {best['tds']}, and the best of those that recode alike everywhere in {alike['tds']} (equal ones count for "
-        f"each). It depends little on k: {shares['tds'][0]:.1f}% at k = {least} and {shares['tds'][-1]:.1f}% at k = "
-        f"{most}, as means over the classifiers; top-down goes from {shares['top-down'][0]:.1f}% to "
-        f"{shares['top-down'][-1]:.1f}%. With boosting the most accurate are, by k, "
-        f"{', '.join(f'{k}: {_leader(series, k)}' for k in series['tds'])}. Over every k, tds has {mean['tds']:.1f}%; "
+        f"each). It is near the best in {close['tds']} and {close_alike['tds']}; top-down is near the best of all in "
+        f"{close['top-down']}. tds depends little on k: {shares['tds'][0]:.1f}% at k = {least} and "
+        f"{shares['tds'][-1]:.1f}% at k = {most}, as means over the classifiers; top-down goes "
+        f"from {shares['top-down'][0]:.1f}% to {shares['top-down'][-1]:.1f}%. With boosting the most accurate "
+        f"are, by k, {', '.join(f'{k}: {_leader(series, k)}' for k in series['tds'])}. "
+        f"As a mean over all k and classifiers, tds has {mean['tds']:.1f}%; "
         f"with the older scores it is {mean['tds, info-gain']:.1f}% (info-gain), {mean['tds, anony-loss']:.1f}% "
         f"(anony-loss) and {mean['tds, gain-ratio']:.1f}% (gain-ratio), and {mean['tds, least']:.1f}% with `stop: "
         f"least`; always saying the most frequent class has "
@@ -463,7 +461,7 @@ def mean_of(outcome: Figures, measure: str) -> float:
 
 
 def by_weight_means(weights: Figures, measure: str) -> dict[str, float]:
-    """Return for each search and weight the mean over every k and the classifiers, within the training records."""
+    """Return for each search and weight the mean over all k and the classifiers, within the training records."""
     first = next(iter(weights["folds"].values()))
     return {
         name: float(np.mean([mean_of(found[name], measure) for found in weights["folds"].values()])) for name in first
@@ -643,7 +641,7 @@ def _draw_weights(weights: Figures, path: Path) -> None:
         for search, look in (("greedy", PLAIN[3]), ("beam", PLAIN[4])):
             means = by_weight_means(weights, measure)
             ys = [factor * means[name.replace("greedy", search)] for name in names]
-            _line(axes, places, ys, look, f"{search}, mean over every k in folds")
+            _line(axes, places, ys, look, f"{search}, mean over all k in folds")
         axes.set_xticks(places, labels=[name.split()[1] for name in names])
         axes.set_xlabel("w")
         axes.set_ylabel(word)

@@ -154,6 +154,14 @@ def test_wins_are_counted():
     assert pages.wins(series, "accuracy", ["tds", "mondrian"]) == {"tds": 2, "mondrian": 2}
 
 
+def test_near_ones_are_counted():
+    accuracies = {"tds": [[0.8, 0.7, 0.9]], "other": [[0.802, 0.71, 0.85]]}
+    series = {name: {"5": {"accuracy": one}} for name, [one] in accuracies.items()}
+    assert pages.near(series, 0.003, list(series)) == {"tds": 2, "other": 2}
+    assert pages.near(series, 0.0, list(series)) == {"tds": 1, "other": 2}
+    assert 0.003 < pages.standard_error(15_060) < 0.0032
+
+
 def test_costs_are_found_again():
     made = pages.np.array(
         [[atoms, groups, 0.5 + 0.01 * atoms + 0.2 * groups] for atoms in (1, 50, 900) for groups in (1, 7)]

@@ -161,7 +161,13 @@ def test_every_figure_of_the_paper_is_in_the_table(kept):
     overview = text[text.index("## The paper and this page") : text.index("## What we measured")]
     lines = [line for line in overview.splitlines() if line.startswith("| ")][2:]
     assert len(lines) == 9
+    assert " | reproduced in part: with `weights: domain`" in lines[0]  # weights 1, those of the paper, never find it
     assert all(line.split(" | ")[1].startswith(("reproduced", "differs", "not possible")) for line in lines)
+
+
+def test_the_power_of_a_time_is_that_of_its_ends():
+    times = {"100": {"fast": 1.0, "slow": 1.0}, "200": {"fast": 9.0, "slow": 9.0}, "400": {"fast": 4.0, "slow": 16.0}}
+    assert [pages.exponent(times, way) for way in ("fast", "slow")] == pytest.approx([1.0, 2.0])
 
 
 def test_a_page_needs_figures(tmp_path):
