@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from sudare.cli.terminal import show_release
+
 from .people import POLICY, text
 
 EVIL = "\x1b]0:owned\x07\x1b[31mred\x9b1m\u202edetsurt"
@@ -76,3 +78,25 @@ def test_tables_line_up_in_japanese(capsys):
     table = capsys.readouterr().out.splitlines()[:5]
     assert table[0].split() == ["性別", "病名", "estimate", "low", "high", "share", "records"]
     assert len({text_width(line) for line in table}) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "facts", "shown"),
+    [
+        ("l-clustering", {"classes_by": "clusters"}, "  classes: grown clusters\n"),
+        (
+            "l-clustering",
+            {"classes_by": "top-down"},
+            "  classes: those of top-down, which lost less than grown clusters\n",
+        ),
+        ("top-down", {}, None),
+    ],
+)
+def test_the_summary_says_whose_classes_were_taken(place, capsys, method, facts, shown):
+    made = place.anonymize(place.data(), place.policy({**POLICY, "method": {"name": method}}), "--json")
+    assert made.exit_code == 0, made.output
+    certificate = json.loads(made.stdout)
+    assert bool(certificate["search"].get("classes_by")) == bool(facts)
+    show_release("release.csv", certificate | {"search": facts})
+    said = capsys.readouterr().out
+    assert "classes: " not in said if shown is None else shown in said

@@ -77,3 +77,77 @@ def test_an_audit_takes_what_is_said_of_spellings_for_claimed(tmp_path):
     report = sudare.audit(tmp_path / "release.csv", rules)
     assert report.passed
     assert any("differ from another one only in case" in text for text in report.claimed_warnings)
+
+
+def one_class(data, columns, **rules):
+    """Return the warnings that all records are in one class."""
+    release = sudare.anonymize(data, {"columns": columns, **rules})
+    return [one for one in release.certificate["warnings"] if one["kind"] == "one-class"]
+
+
+VISITS = pa.table(
+    {
+        "age": [20 + number % 40 for number in range(80)],
+        "sex": ["f", "m"] * 40,
+        "ward": ["north"] * 80,
+        "ill": (["a"] * 3 + ["b"] * 2) * 16,
+    }
+)
+ROLES = {"age": {"role": "quasi"}, "sex": {"role": "quasi"}, "ward": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+
+
+@pytest.mark.parametrize(
+    ("method", "k"),
+    [
+        ({"name": "top-down"}, 80),
+        ({"name": "mondrian"}, 80),
+        ({"name": "l-clustering"}, 80),
+        ({"name": "full-domain"}, 80),
+        ({"name": "tds", "target": "ill"}, 80),
+        ({"name": "tds", "target": "ill", "stop": "least", "w": 0.0}, 2),
+    ],
+)
+def test_one_class_of_all_records_is_warned_of_whatever_made_it(method, k):
+    [one] = one_class(VISITS, ROLES, require=[{"model": "k-anonymity", "k": k}], method=method)
+    assert one["columns"] in (["age", "sex"], ["age", "sex", "ward"])  # all are in one ward; some methods hide it
+    assert "All records are in one class" in one["text"]
+
+
+@pytest.mark.parametrize("name", ["top-down", "full-domain"])
+def test_several_classes_are_not_warned_of(name):
+    assert one_class(VISITS, ROLES, require=[{"model": "k-anonymity", "k": 2}], method={"name": name}) == []
+
+
+def test_equal_records_are_one_class_that_loses_nothing():
+    data = pa.table({"age": [30] * 9, "ill": ["a", "b", "c"] * 3})
+    columns = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    assert one_class(data, columns, require=[{"model": "k-anonymity", "k": 3}]) == []
+
+
+@pytest.mark.parametrize(("items", "warned"), [([["x"], ["y"]] * 40, False), ([[f"{n}"] for n in range(80)], True)])
+def test_item_sets_outside_of_classes_may_tell_records_apart(items, warned):
+    data = pa.table({"age": VISITS["age"], "items": items})
+    columns = {"age": {"role": "quasi"}, "items": {"role": "quasi", "kind": "items"}}
+    require = [{"model": "k-anonymity", "k": 80, "columns": ["age"]},
+               {"model": "km-anonymity", "k": 2, "m": 1, "column": "items"}]  # fmt: skip
+    assert bool(one_class(data, columns, require=require)) == warned
+
+
+def test_unchanged_quasi_identifiers_are_no_classes_to_warn_of():
+    require = [{"model": "l-diversity", "l": 2, "column": "ill"}]
+    assert one_class(VISITS, ROLES, require=require, method={"name": "dummies"}) == []
+
+
+@pytest.mark.parametrize(("k", "forged"), [(80, False), (2, True)])
+def test_an_audit_takes_one_class_for_claimed_and_refuses_it_where_there_are_several(tmp_path, k, forged):
+    rules = {"columns": ROLES, "require": [{"model": "k-anonymity", "k": k}]}
+    sudare.anonymize(VISITS, rules, out=tmp_path / "release.csv")
+    paper = tmp_path / "release.csv.sudare.json"
+    told = json.loads(paper.read_text())
+    if forged:
+        told["warnings"].append({"kind": "one-class", "columns": ["age"], "figures": {}, "text": "All are alike."})
+        paper.write_text(json.dumps(told))
+    report = sudare.audit(tmp_path / "release.csv", rules)
+    assert report.passed is not forged
+    assert any("in one class, which is not so" in str(problem) for problem in report.problems) is forged
+    assert forged or any("All records are in one class" in text for text in report.claimed_warnings)

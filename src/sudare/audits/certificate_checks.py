@@ -34,7 +34,7 @@ from sudare.audits.json_agreement import (
 from sudare.audits.losses import HALF, MEANS, Figure, Losses, Records, losses
 from sudare.audits.signatures import TIME, Signature, look_at
 from sudare.audits.value_spellings import merges
-from sudare.audits.warnings import COUNTED
+from sudare.audits.warnings import COUNTED, ONE_CLASS
 from sudare.core.errors import Problem
 from sudare.core.sizes import EXACT
 from sudare.policy import TOLERANCE, Policy
@@ -260,6 +260,9 @@ class _Comparison:
             lacking += expected and not any(warning["kind"] == kind for warning in told)
             if not expected and any(warning["kind"] == kind for warning in told):
                 self.wrong("warnings", "has a warning that does not apply to this policy.")
+        several = not self.other and (self.found.sizes is None or self.found.sizes.classes > 1)
+        if several and any(warning["kind"] == ONE_CLASS for warning in told):
+            self.wrong("warnings", "says that all records are in one class, which is not so.")
         if lacking:
             self.wrong("warnings", f"does not have {lacking} of the warnings that apply to this release.")
         for number, warning in enumerate(told):

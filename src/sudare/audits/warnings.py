@@ -14,6 +14,8 @@ NEARLY = "nearly-unique-column"
 COMBINATION = "unique-combination"
 ALIKE = "homogeneous"
 RARE = "rare-values"
+ONE_CLASS = "one-class"
+"""A kind that whoever made the release adds: the quasi-identifiers of all records show the same."""
 COUNTED = (RELEASED, INSENSITIVE, COLUMN, NEARLY, ALIKE, RARE)
 """The kinds whose figures are always counted, never estimated."""
 HALF = 0.5

@@ -16,6 +16,11 @@ WARNING = "yellow"
 """The colour of warnings on a terminal, and of verdicts that come with some."""
 LONGEST = 500
 """The most characters shown of a text that anyone may have written."""
+CLASSES_BY = {
+    "clusters": "classes: grown clusters",
+    "top-down": "classes: those of top-down, which lost less than grown clusters",
+}
+"""How to say whose classes l-clustering took, by ``classes_by`` of its certificate."""
 
 
 def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) -> None:
@@ -39,6 +44,8 @@ def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) 
         show_search(facts.search.to_dict())
     if facts.search.table_info is not None:
         _show_information(facts.search)
+    if facts.search.classes_by in CLASSES_BY:
+        say(f"  {CLASSES_BY[facts.search.classes_by]}")
     for note in facts.search.notes:
         say(f"  note: {note}")
     show_warnings([one.to_dict() for one in facts.warnings])

@@ -25,7 +25,7 @@ from sudare.policy import Policy, Role
 from sudare.releases.certificate import Certificate, make_certificate
 from sudare.releases.release_figures import Figures
 from sudare.releases.signatures import Signer, load_signer
-from sudare.releases.warnings import TIGHT, ReleaseWarning
+from sudare.releases.warnings import TIGHT, ReleaseWarning, about_one_class
 from sudare.sources.opened_source import Data, check_source
 from sudare.sources.unknown_values import UnknownValues
 from sudare.table import Recoding, Table
@@ -157,7 +157,12 @@ class Request:
             seconds=self.seconds,
             policy_sha256=self.policy.sha256,
             randomness=Entropy(self.seed).source,
-            warnings=[*self.warnings, *_minimality(self), *([TIGHT] if self.shows_rare else [])],
+            warnings=[
+                *self.warnings,
+                *_minimality(self),
+                *([TIGHT] if self.shows_rare else []),
+                *(_one_class(figures, report) if self.makes_classes else []),
+            ],
             about=self.policy.about.model_dump(exclude_none=True),
             source=self._source(),
         )
@@ -174,6 +179,11 @@ class Request:
         if isinstance(self.data, str | Path):
             return f"{file_format(Path(self.data)).name} file"
         return "table in memory"
+
+
+def _one_class(figures: Figures, report: AuditReport) -> list[ReleaseWarning]:
+    """Warn if all records show the same; the audit groups by all columns, also by those outside of classes."""
+    return about_one_class(report.classes, {name: losses["gcp"] for name, losses in figures.by_column.items()})
 
 
 def _minimality(request: Request) -> list[ReleaseWarning]:

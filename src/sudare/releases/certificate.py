@@ -45,7 +45,9 @@ class Certificate:
         int | None, "classes of the release, as the audit counted them; null where quasi-identifiers are unchanged"
     ] = None
     guarantees: Annotated[tuple[Guarantee, ...], "one entry per promise, as the audit found it"] = ()
-    warnings: Annotated[tuple[ReleaseWarning, ...], "what the release gives away although it keeps its promises"] = ()
+    warnings: Annotated[
+        tuple[ReleaseWarning, ...], "what readers should know of the release although it keeps its promises"
+    ] = ()
     loss: Annotated[Measures, "the loss measures"] = field(default_factory=dict)
     loss_by_column: Annotated[
         Mapping[str, Measures], "the same per quasi-identifier, for measures that have such figures"

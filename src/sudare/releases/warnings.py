@@ -1,8 +1,8 @@
-"""Warnings of a certificate: what a release may reveal although it keeps its promises.
+"""Warnings of a certificate: what readers should know of a release although it keeps its promises.
 
-A warning breaks no promise, so the release is placed all the same. The audit finds the warnings that follow from the
-rows (see :mod:`sudare.audits.uniqueness`). Code that makes a release adds others to ``Request.warnings``, one line
-each::
+Most say what it may reveal, and one that it shows nothing. A warning breaks no promise, so the release is placed all
+the same. The audit finds the warnings that follow from the rows (see :mod:`sudare.audits.uniqueness`). Code that makes
+a release adds others to ``Request.warnings``, one line each::
 
     asked.warnings.append(ReleaseWarning("tight-ranges", "Ranges end at values of single records."))
 
@@ -56,6 +56,22 @@ TIGHT = ReleaseWarning(
     "The policy sets tight ranges. Ends of ranges and members of sets may be values that only one person has.",
 )
 """What to say where rare values are shown."""
+
+
+def about_one_class(classes: int | None, lost: Mapping[str, float]) -> list[ReleaseWarning]:
+    """Warn of a release whose quasi-identifiers tell no two records apart, although they did so before.
+
+    ``classes`` is how many different combinations of cells they show. ``lost`` is the loss (GCP) of each of them: in a
+    table of equal records nothing is lost.
+    """
+    told = [name for name, loss in lost.items() if loss > 0]
+    if classes != 1 or not told:
+        return []
+    text = (
+        "All records are in one class: the quasi-identifiers show the same for everybody, and nothing can be analysed "
+        "by them. Ask for less, add hierarchies, or take another method."
+    )
+    return [ReleaseWarning("one-class", text, tuple(told))]
 
 
 def about_spellings(table: Table) -> list[ReleaseWarning]:
