@@ -263,6 +263,8 @@ def _beside_part(found: Figures) -> list[str]:
             "and believes the shares of the class. Both keep k = 3. Generalization is `top-down` with t-closeness; of "
             "45 settings of t, the one with the smallest error of two columns whose risk is at most alpha. A class "
             "counts as if it had all combinations of the values that it shows equally often. PRAM is estimated by em. "
+            "Both choices may favour PRAM: (alpha, k)-anonymity limits the share of a value in every class, which is "
+            "nearer to this risk than t-closeness, and was not tried; nor was an estimator for classes. "
             "Figures are root mean squared errors in records, over all cells of all tables of two / three columns:"
         ),
         table(
@@ -403,7 +405,7 @@ def _claims(kept: Figures) -> list[str]:
     behind = [p for p, ratio in zip(ps, whole[2], strict=True) if ratio > 1]
     told = "smaller than that of inversion at every p" if not behind else f"larger at p = {', '.join(behind)}"
     beyond = {setting: ratio for setting, ratio in two.items() if ratio > EQUAL}
-    single = "and in none of them it is larger"
+    single = "and in none of them is it larger"
     if beyond:
         (p, table), most = max(beyond.items(), key=lambda item: item[1])
         times = "one of them" if len(beyond) == 1 else f"{len(beyond)} of them"
@@ -414,9 +416,9 @@ def _claims(kept: Figures) -> list[str]:
         wrapped(
             f"Over all tables of two columns, the mean squared error of em is {told}: {min(whole[2]):.2f} to "
             f"{max(whole[2]):.2f} of it; of three columns, {min(whole[3]):.3f} to {max(whole[3]):.2f}. Table by table "
-            f"there are {len(two)} settings of two columns, {single}; below a thousandth there is no difference. Where "
-            f"no estimate is negative, both are the same. Raw counts of two columns are off by {min(raw):.1f} to "
-            f"{max(raw):.1f} times as much as em."
+            f"there are {len(two)} settings of two columns, {single}; differences below a thousandth are rounding, "
+            "and do not count. Where no estimate is negative, both are the same. Raw counts of two columns are off by "
+            f"{min(raw):.1f} to {max(raw):.1f} times as much as em."
         ),
         wrapped(
             f"The 95% intervals hold the true count in {100 * min(inside):.1f}% to {100 * max(inside):.1f}% of the "
@@ -448,11 +450,14 @@ def _pairs_part(pairs: Figures) -> list[str]:
         most = [max(some.values()) for some in ratios.values()]
         worst[way] = max(most), sum(ratio > EQUAL for some in ratios.values() for ratio in some.values())
         lines += [[word, *means], [f"{word}, the worst table", *(f"{each:.2f}" for each in most)]]
-    tables = len(next(iter(pairs.values())))
+    some = list(next(iter(pairs.values())))
+    tables, extra = len(some), "education, education-num"
+    columns = len({name for pair in some if pair != extra for name in pair.split(", ")})
+    besides = ", and education with its number, which mean the same" if extra in some else ""
     return [
         wrapped(
-            f"All {tables} tables of two categorical columns of Adult, education and its number included, which "
-            "mean the same: mean squared errors by that of inversion, the geometric mean over tables and the largest. "
+            f"{tables} tables of two columns of Adult: every two of its {columns} categorical columns{besides}. "
+            "Figures are mean squared errors by that of inversion, the geometric mean over tables and the largest. "
             f"Em is above inversion in {worst['em'][1]} of {tables * len(pairs)} settings. The most likely counts "
             f"alone are above it in {worst['ml'][1]} settings, by a factor of at most {worst['ml'][0]:.2f}. If most "
             "combinations are empty, this estimator gives some records to the empty ones by chance, and these records "

@@ -112,6 +112,9 @@ def test_a_true_certificate_passes(released):
     alone = audited(released, against="column")
     assert alone.passed
     assert alone.guarantees[1].achieved["alpha"] < told.achieved["alpha"] - 0.03
+    assert "for this column alone" in alone.guarantees[1].note
+    assert "columns of the release that correlate with this one reveal more" in alone.guarantees[1].note
+    assert "correlate" not in told.note
 
 
 def test_the_papers_p_is_refused_against_all_columns(tmp_path):

@@ -116,6 +116,14 @@ class TestWithoutData:
         assert found["retention"]["race"] > equal["retention"]["race"]
         assert math.prod(equal["retention"].values()) >= found["p"] ** 4
 
+    def test_a_vector_is_not_shown_as_one_p(self, asked):
+        shown = asked(rules(method={"p": "per-column", "weights": {"race": 3}}), "--records", 32_561).stdout
+        first, second, third, *_ = shown.splitlines()
+        assert first.startswith("Each column has a p of its own: its values are kept with at most this probability")
+        assert second == "  one p for all columns would be at most 0.334351:"
+        assert third == "    pk-anonymity allows up to 0.334351; this is the tightest limit"
+        assert asked(rules(), "--records", 32_561).stdout.startswith("p = 0.334351: each value is kept")
+
     def test_leaves_of_a_hierarchy_are_values(self, told):
         tree = {"role": "quasi", "hierarchy": {"tree": {"a": ["v1", "v2"], "b": ["v3", "v4", "v5"]}}}
         assert told(rules(race=tree), "--records", 32_561)["values"]["race"] == 5
@@ -194,6 +202,21 @@ class TestWithData:
 
 
 class TestRefused:
+    @pytest.mark.parametrize("given", [True, False])
+    def test_a_mapping_that_a_release_refuses(self, refused, place, census, given):
+        """The same problems as of ``anonymize``, with the data and without."""
+        policy = rules(prior=not given, method={"p": {"income": 0.1, "race": 0.5}})
+        if given:
+            for column in policy["columns"].values():
+                column.pop("order", None)
+        said = refused(policy, *([census] if given else ["--records", 32_561]))
+        for name in ("marital-status", "relationship"):
+            assert f"method.p: does not name '{name}', which is also perturbed." in said
+        if given:
+            made = place.run("anonymize", "--policy", place.policy(policy), census, "--out", "release.csv")
+            assert made.exit_code == 2
+            assert said == made.stderr
+
     def test_alpha_below_the_largest_share(self, refused):
         said = refused(rules(alpha=0.75), "--records", 32_561, code=1)
         assert "alpha-gamma (column = income): alpha = 0.75, gamma = 0.1 cannot be kept" in said

@@ -195,6 +195,57 @@ def test_drawn_values_leave_inference_alone_to_be_measured():
     assert found.inference[0].after.by_class.attacked == 200
     assert any("drawn at random" in note or "draws values at random" in note for note in found.notes)
     assert "not measured" in str(found)
+    assert found.beliefs == {}
+    assert "the certificate does not bound what can be inferred about 'disease'." in found.notes
+
+
+def test_beliefs_stand_beside_guesses_that_ignore_how_values_were_drawn():
+    """The guesses take shown values as true; somebody who knows the matrices is limited by the certificate alone."""
+    data = people(200).select(["age", "job", "disease"])
+    limit = {"model": "alpha-gamma", "column": "disease", "alpha": 0.9, "gamma": 0.01}
+    rules = {
+        "columns": {name: COLUMNS[name] for name in ("age", "job", "disease")},
+        "require": [limit],
+        "method": {"name": "pram"},
+    }
+    release = sudare.anonymize(data, rules)
+    found = sudare.risk(data, rules, release=release)
+    assert found.beliefs == {"disease": release.certificate["guarantees"][0]["achieved"]}
+    assert found.to_dict()["beliefs"] == found.beliefs
+    assert found.criteria["inference"]["before"] is not None
+    assert found.criteria["inference"]["after"] is None
+    assert found.to_dict()["wp216"]["inference"]["after"] is None
+    assert any("It ignores the published matrices and priors" in note for note in found.notes)
+    [line] = [line for line in str(found).splitlines() if line.startswith("belief in a true value of 'disease'")]
+    told = [float(word.rstrip("%")) / 100 for word in line.split() if word.endswith("%")]
+    for figure, key in zip(told, ("alpha", "one value", "one record"), strict=True):
+        assert found.beliefs["disease"][key] <= figure + 1e-9 <= found.beliefs["disease"][key] + 1.1e-4
+    rules["require"] = [limit | {"against": "column"}]
+    alone = sudare.risk(data, rules, release=sudare.anonymize(data, rules))
+    assert set(alone.beliefs["disease"]) == {"alpha", "gamma", "one value"}
+    assert "(by this column alone; others may reveal more)" in str(alone)
+    rules["method"] = {"name": "top-down"}
+    rules["require"] = [{"model": "k-anonymity", "k": 5}]
+    other = sudare.risk(data, rules, release=sudare.anonymize(data, rules))
+    assert other.beliefs is None
+    assert other.criteria["inference"]["after"] is not None
+
+
+@pytest.mark.parametrize("achieved", [None, 0.5, {"alpha": "much", "one value": 7}, ["alpha"]], ids=str)
+def test_a_certificate_without_beliefs_gives_none(tmp_path, achieved):
+    data = people(200).select(["age", "job", "disease"])
+    rules = {
+        "columns": {name: COLUMNS[name] for name in ("age", "job", "disease")},
+        "require": [{"model": "alpha-gamma", "column": "disease", "alpha": 0.9, "gamma": 0.01}],
+        "method": {"name": "pram"},
+    }
+    release = tmp_path / "release.csv"
+    sudare.anonymize(data, rules, out=release)
+    paper = tmp_path / "release.csv.sudare.json"
+    told = json.loads(paper.read_text())
+    told["guarantees"][0]["achieved"] = achieved
+    paper.write_text(json.dumps(told))
+    assert sudare.risk(data, rules, release=release).beliefs == {}
 
 
 def test_values_may_be_drawn_that_nobody_has():

@@ -94,6 +94,7 @@ IN_RECORDS = (
     "errors. The method is responsible for drawing values by these matrices: the audit does not detect a small change "
     "of them. Columns that are released unchanged are not included, except strata."
 )
+ALONE = " Other columns of the release that correlate with this one reveal more. Who uses them may exceed alpha."
 NO_OWN_PRIORS = (
     "Against all columns, every stratum needs a prior of its own in the certificate. The prior of the whole column "
     "does not describe it."
@@ -220,6 +221,8 @@ def alpha_gamma(found: Drawn, spec: Any) -> Guarantee:
         figures = [
             (max(alpha, one.alpha), min(gamma, one.gamma)) for (alpha, gamma), one in zip(figures, whole, strict=True)
         ]
+    else:
+        note += ALONE if spec.against != ALL_COLUMNS else ""
     short = sum(
         alpha > required.get("alpha", 1) + TOLERANCE or gamma < required.get("gamma", 0) - TOLERANCE
         for alpha, gamma in figures

@@ -127,13 +127,18 @@ def _levels(levels: dict[str, int]) -> str:
 
 def show_calibration(found: dict[str, Any]) -> None:
     """Show the largest retention, the limit of each promise, and the retention of each column."""
-    say(f"p = {_floor(found['p'])}: each value is kept with at most this probability, and otherwise drawn at random.")
+    apart = any(p != found["p"] for p in found["retention"].values())
+    chance = "kept with at most this probability, and otherwise drawn at random."
+    if apart:
+        say(f"Each column has a p of its own: its values are {chance}")
+        say(f"  one p for all columns would be at most {_floor(found['p'])}:")
+    else:
+        say(f"p = {_floor(found['p'])}: each value is {chance}")
     names = {"pk": "pk-anonymity", "alpha": "alpha", "gamma": "gamma"}
     for key, bound in found["bounds"].items():
         if bound is not None:
             binds = "; this is the tightest limit" if key == found["binding"] else ""
-            say(f"  {names[key]} allows up to {_floor(bound)}{binds}")
-    apart = set(found["retention"].values()) != {found["p"]}
+            say(f"{'    ' if apart else '  '}{names[key]} allows up to {_floor(bound)}{binds}")
     for name, p in found["retention"].items():
         size = f" of {_count(found['values'][name], 'value')}" if name in found["values"] else ""
         held = found["held_by"][name]

@@ -76,18 +76,21 @@ def calibrate(
         raise UnsupportedError(what, hint=f"calibrate a policy with method: {{name: {METHOD}}}.")
     # what the policy says of p is to be judged by what comes out
     options = policy.method.options
-    options["p"] = "per-column" if options.get("p") == "per-column" else "calibrated"
+    given = options.get("p")
+    options["p"] = "per-column" if given == "per-column" else "calibrated"
     if data is None:
-        return _beforehand(policy, options, records)
+        return _beforehand(policy, options, records, given)
     if records is not None:
         raise ParameterError(Problem("records", "must not be given together with data.", "remove one of them."))
     from sudare.methods.pram.perturbation import weighed
+    from sudare.methods.pram.promises import check_given
 
     view = view_of(METHODS[METHOD], options, policy)
     source, _ = read(data, policy)
     table = encode(source, view.policy, progress=progress or silent, also=view.also)
     promises, found = weighed(table, _requirements(policy), **options)
     layout, own = promises.mechanism.layout, promises.mechanism.own
+    check_given(given, [attribute.names for attribute in layout.attributes], own)
     columns = {
         name: number
         for number, attribute in enumerate(layout.attributes)
@@ -164,10 +167,16 @@ def _named(curves: Sequence[Curve], names: Sequence[str]) -> Iterator[CurveData]
 # ---- before there is a table
 
 
-def _beforehand(policy: Policy, options: Mapping[str, Any], records: int | None) -> Calibrated:
-    """Calibrate from what the policy says of its columns; raise all that it does not say."""
+def _beforehand(policy: Policy, options: Mapping[str, Any], records: int | None, given: Any) -> Calibrated:
+    """Calibrate from what the policy says of its columns; raise all that it does not say.
+
+    ``given`` is the policy's p, of which only a mapping can be wrong.
+    """
+    from sudare.methods.pram.promises import check_given
+
     _refuse_what_needs_data(options)
     names = [*policy.quasi, *policy.sensitive]
+    check_given(given, [[name] for name in names])
     asked = [(number, spec) for number, spec in enumerate(policy.require) if isinstance(spec, AlphaGammaSpec)]
     ks = [spec.k for spec in policy.require if isinstance(spec, PkAnonymitySpec)]
     priors = {spec.column: spec.prior for _, spec in asked if spec.prior is not None}

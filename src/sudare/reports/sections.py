@@ -262,6 +262,12 @@ def _share(share: float | None, found: Figures) -> str:
     return f"fewer than {found['threshold']} records" if share is None else percent(share)
 
 
+UNDRAWN = (
+    "After the release, these guesses take drawn values as true. An intruder who knows how they were drawn does "
+    "better. Only the promises limit that."
+)
+
+
 def _attacks(risk: Mapping[str, Any], found: Figures) -> Facts:
     """Return what attacks on both sides achieved."""
     rows = []
@@ -277,8 +283,10 @@ def _attacks(risk: Mapping[str, Any], found: Figures) -> Facts:
     if singled["before"]:
         about = f"The share of the records that are unique by a combination of up to {risk['most_columns']} columns."
         rows.append(["singling out", about, *(_singled(singled[side], found) for side in ("before", "after"))])
+    drawn = any(column["treatment"] == "drawn" for column in found["columns"])
     for each in risk["inference"]:
         about = f"How often {each['target']} is guessed correctly from the record's group, and how often without it."
+        about += f" {UNDRAWN}" if drawn else ""
         rows.append([f"inferring {each['target']}", about, *(_success(each[side]) for side in ("before", "after"))])
     worst = "; ".join(f"{', '.join(one['columns'])} ({percent(one['share'])})" for one in risk["combinations"][:5])
     return {

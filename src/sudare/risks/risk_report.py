@@ -38,7 +38,7 @@ class ReleaseView:
     ``votes`` are its information about sensitive columns, ``people`` the persons of its rows if it shows them. ``lost``
     of ``rows_in`` records were suppressed or masked; ``masked`` says which rows show nothing, if any. ``drawn`` says
     that quasi-identifiers were drawn at random: a cell may then be wrong, so attacks by matching cells are not
-    possible.
+    possible. ``beliefs`` is then what the certificate says may be believed, by limited column.
     """
 
     shown: ReleasedCodes
@@ -48,6 +48,7 @@ class ReleaseView:
     lost: int = 0
     masked: NDArray[np.bool_] | None = None
     drawn: bool = False
+    beliefs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,9 @@ class Risk:
     notes: tuple[str, ...] = field(default=())
     unique: Mapping[str, Unique | None] = field(default_factory=dict)
     """What is unique by all columns that are released, before and after; None where no column is insensitive."""
+    beliefs: Mapping[str, Mapping[str, float]] | None = None
+    """For a release whose values were drawn at random: what the certificate says may be believed of each column that
+    alpha-gamma limits. None for all other releases."""
 
     @property
     def unit(self) -> str:
@@ -98,7 +102,10 @@ class Risk:
 
     @property
     def criteria(self) -> dict[str, dict[str, Success | None]]:
-        """Return the measured figure of each criterion of WP216, before and after; of inference the worst target's."""
+        """Return the measured figure of each criterion of WP216, before and after; of inference the worst target's.
+
+        Inference from values that were drawn at random is not measured: an intruder would use the matrices.
+        """
 
         def linkage(side: Side | None, name: str) -> Success | None:
             return None if side is None or side.linkage is None else getattr(side.linkage, name)
@@ -111,7 +118,10 @@ class Risk:
         return {
             "singling_out": {name: linkage(side, "singled_out") for name, side in sides.items()},
             "linkability": {name: linkage(side, "linked") for name, side in sides.items()},
-            "inference": {name: inferred(name) for name in sides},
+            "inference": {
+                "before": inferred("before"),
+                "after": None if self.beliefs is not None else inferred("after"),
+            },
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,6 +142,7 @@ class Risk:
             "unique": {
                 side: None if (one := self.unique.get(side)) is None else one.to_dict() for side in ("before", "after")
             },
+            "beliefs": None if self.beliefs is None else {name: dict(one) for name, one in self.beliefs.items()},
             "notes": list(self.notes),
         }
 
@@ -170,6 +181,7 @@ def assess(
     before = study.before()
     after = None if release is None else study.after(release)
     found = tuple(study.inferred(name, column, model) for name, column in targets.items())
+    study.note_beliefs(list(targets))
     return Risk(
         rows=table.rows,
         released=None if release is None else release.shown.rows,
@@ -179,6 +191,7 @@ def assess(
         after=after,
         inference=found,
         notes=tuple(study.notes),
+        beliefs=release.beliefs if release is not None and release.drawn else None,
     )
 
 
@@ -295,6 +308,19 @@ class _Study:
             ),
             linkage=self._linked(release, fitting),
         )
+
+    def note_beliefs(self, targets: Sequence[str]) -> None:
+        """Add notes on what guesses from drawn values are not: those of an intruder who knows how they were drawn."""
+        if self.release is None or not self.release.drawn or not targets:
+            return
+        self.notes.append(
+            "inference after release takes the shown values as true. It ignores the published matrices and priors, "
+            "which an intruder would use, so it says nothing about how safe the release is. See the beliefs in the "
+            "certificate, which are upper bounds."
+        )
+        free = [f"'{name}'" for name in targets if name not in self.release.beliefs]
+        if free:
+            self.notes.append(f"the certificate does not bound what can be inferred about {', '.join(free)}.")
 
     def _note_people(self, release: ReleaseView) -> None:
         """Add a note if the release numbers people separately in each class."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from sudare.core.text_tables import TextColumn, text_table
@@ -141,7 +142,20 @@ def _attacks(found: Risk) -> list[str]:
         for head, guesses in (("before", each.before), ("after", None if found.after is None else each.after)):
             if guesses is not None:
                 lines += _guessed(f"inference of '{each.target}', {head}", guesses, unit)
-    return lines
+    return lines + [_believed(name, one) for name, one in (found.beliefs or {}).items()]
+
+
+def _believed(name: str, one: Mapping[str, float]) -> str:
+    """Return the line on the beliefs of an intruder who knows how the values of a column were drawn."""
+    words = {"alpha": "on average", "one value": "for one shown value", "one record": "for one shown record"}
+    most = [f"{_upper(one[key])} {words[key]}" for key in words if key in one]
+    alone = "" if "one record" in one else " (by this column alone; others may reveal more)"
+    return f"belief in a true value of '{name}', at most, by the certificate: {', '.join(most)}{alone}"
+
+
+def _upper(figure: float) -> str:
+    """Return a probability in percent that is no smaller than it is."""
+    return f"{math.ceil(figure * 1e4 - 1e-6) / 100:.2f}%"
 
 
 def _guessed(title: str, guesses: Guesses, unit: str) -> list[str]:

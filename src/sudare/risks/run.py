@@ -272,7 +272,24 @@ def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, 
         lost=lost,
         masked=shown.shows_nothing(table) if lost and policy.suppression.records == "masked" and not also else None,
         drawn=drawn,
+        beliefs=_beliefs(opened) if drawn else {},
     )
+
+
+def _beliefs(opened: Released) -> dict[str, dict[str, float]]:
+    """Return what may be believed of each column that alpha-gamma limits, by the certificate; the worst of several."""
+    found: dict[str, dict[str, float]] = {}
+    for one in opened.certificate.guarantees:
+        column = one.parameters.get("column") if isinstance(one.parameters, Mapping) else None
+        if one.model != "alpha-gamma" or not isinstance(column, str) or not isinstance(one.achieved, Mapping):
+            continue
+        there = found.setdefault(column, {})
+        for key in ("alpha", "gamma", "one value", "one record"):
+            figure = one.achieved.get(key)
+            if isinstance(figure, int | float) and 0 <= figure <= 1:
+                worst = min if key == "gamma" else max
+                there[key] = float(worst(there.get(key, figure), figure))
+    return {name: there for name, there in found.items() if there}
 
 
 def _votes(opened: Released, released: pa.Table, policy: Policy, name: str, column: Column) -> Votes:

@@ -14,7 +14,7 @@ import sudare
 from sudare import datasets
 from sudare.core.errors import PolicyError, PolicyUnmetError, UnsupportedError
 from sudare.methods.pram import uniform_alpha, uniform_gamma
-from sudare.methods.pram.column_retention import most_kept
+from sudare.methods.pram.column_retention import Condition, calibrated_by, most_kept
 from sudare.methods.pram.known_combinations import unit
 from sudare.methods.pram.unseen_table import figures
 from sudare.methods.pram.whole_record import Channel, Experiment, beliefs, one_value, told_apart
@@ -305,6 +305,16 @@ def test_columns_that_would_be_too_many_are_taken_for_the_worst():
     assert release.certificate["guarantees"][0]["achieved"]["alpha"] <= 0.5
 
 
+def test_the_weaker_promise_says_what_it_leaves_out():
+    notes = {}
+    for against in ("column", "all-columns"):
+        rules = policy("relationship", 0.6, 0.001, against=against)
+        notes[against] = sudare.anonymize(datasets.adult(), rules, seed=1).certificate["search"]["notes"]
+    [note] = [note for note in notes["column"] if "looks at 'relationship' alone" in note]
+    assert "Other columns of the release that correlate with it reveal more" in note
+    assert not [note for note in notes["all-columns"] if "alone" in note]
+
+
 def test_unchanged_columns_are_named_as_not_included():
     rules = policy("relationship", 0.5, 0.02, PK)
     rules["columns"] |= {"sex": {"role": "insensitive"}}
@@ -391,6 +401,24 @@ def test_more_is_kept_of_columns_that_cost_less():
     assert found == pytest.approx([0.75, 0.0625], rel=0.06)
     assert most_kept(lambda kept: kept[0] <= 0.25, [0.25, 0.25], [1, 1]) == pytest.approx([0.25, 1.0], rel=1e-4)
     assert most_kept(lambda kept: False, [0.0, 0.0], [1, 1]) == [0.0, 0.0]
+
+
+def test_a_column_is_held_by_what_it_cannot_buy():
+    """x + y <= 1 is shared; x <= 0.3 is of the first column. All that y lacks, x has."""
+    shared = Condition("pk", None, lambda kept: kept[0] + kept[1] <= 1)
+    own = Condition("alpha", 0, lambda kept: kept[0] <= 0.3)
+    found = calibrated_by([shared, own], 2, [5, 1])
+    assert found.retention == pytest.approx((0.3, 0.7), rel=0.03)
+    assert found.held_by == ("alpha", "pk")
+    assert calibrated_by([shared], 2, [5, 1]).held_by == ("pk", "pk")
+    assert calibrated_by([own], 2, [5, 1]).held_by == ("alpha", None)
+
+
+def test_a_column_of_much_weight_is_held_by_its_alpha():
+    rules = policy("income", 0.85, 0.1, PK, p="per-column", weights={"income": 5})
+    found = sudare.calibrate(rules, datasets.adult())
+    assert found.beliefs["income"]["alpha"] == pytest.approx(0.85, abs=0.002)
+    assert found.held_by == {name: "alpha" if name == "income" else "pk" for name in COLUMNS}
 
 
 def test_the_same_table_in_another_order_gives_the_same():

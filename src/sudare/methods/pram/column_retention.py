@@ -6,7 +6,12 @@ after steps of a hundredth found the first place where the condition is lost.
 With one p for each column their weighted geometric mean is as large as this search makes it. A *direction* has one
 number for each column. Along it, all p grow in proportion, up to 1, until a condition is lost. The search starts from
 directions that are given, and tries to turn each column up and down, by a step that becomes smaller when nothing is
-gained. It is deterministic, and its result keeps all conditions. It is a local optimum up to the last step.
+gained. It is deterministic, and its result keeps all conditions. It is a local optimum up to the last step: a slightly
+larger mean may be possible.
+
+What a column is held by is what it could not have more of at any price. A condition without an attribute (Pk) is a
+budget of all columns: what one of them takes, the others have less of. So a column is held by another condition if
+that one is lost where this column keeps more, and the others so much less that the budget is kept.
 
 Cost: some hundred directions, with some twenty tests of the conditions each.
 """
@@ -130,12 +135,22 @@ def _along(turn: Sequence[float], holds: Callable[[Sequence[float]], bool]) -> l
 
 
 def _holder(conditions: Sequence[Condition], retention: Sequence[float], at: int) -> str | None:
-    """Return the condition that allows no more of a column: the first that is lost if it keeps a little more."""
+    """Return the condition that allows no more of a column."""
     if retention[at] >= 1:
         return None
-    for more in (1.0001, 1.01, 1.1, math.inf):
-        tried = [min(1.0, p * more) if place == at else p for place, p in enumerate(retention)]
-        for condition in conditions:
-            if not condition.holds(tried):
-                return condition.name
-    return None
+    steps = (retention[at] * math.exp(LAST_STEP), retention[at] * 1.1, 1.0)
+    return next((held for more in steps if (held := _lost(conditions, retention, at, min(1.0, more)))), None)
+
+
+def _lost(conditions: Sequence[Condition], retention: Sequence[float], at: int, more: float) -> str | None:
+    """Return the condition that is lost if one column keeps more, even where the others pay for it."""
+
+    def tried(others: float) -> list[float]:
+        return [more if place == at else p * others for place, p in enumerate(retention)]
+
+    lost = next((each for each in conditions if not each.holds(tried(1.0))), None)
+    if lost is None or lost.attribute is not None:
+        return None if lost is None else lost.name
+    budgets = [each for each in conditions if each.attribute is None]
+    traded = tried(largest(lambda others: all(each.holds(tried(others)) for each in budgets)))
+    return next((each.name for each in conditions if not each.holds(traded)), lost.name)

@@ -34,6 +34,10 @@ ALL_COLUMNS = (
     "alpha-gamma against all-columns is about an intruder who sees all perturbed columns of a record, knows its "
     "stratum and knows the whole distribution of these columns."
 )
+ONE_COLUMN = (
+    "alpha-gamma against column is about an intruder who looks at {} alone. Other columns of the release that "
+    "correlate with it reveal more. Who uses them may exceed alpha."
+)
 UNCHANGED = "Not included are the columns that are released unchanged, because they are assumed to be unknown: {}."
 KEPT = "The promises allow some columns to stay unchanged, so they are unchanged."
 FEW = 10
@@ -196,6 +200,9 @@ def notes_of(table: Table, promises: Promises, retention: Retention) -> list[str
         carried = [] if table.carried is None else table.carried.column_names
         unchanged = [name for name in dict.fromkeys([*table.context, *carried]) if name not in (*strata, *perturbed)]
         notes.append(f"{ALL_COLUMNS} {UNCHANGED.format(', '.join(unchanged))}" if unchanged else ALL_COLUMNS)
+    alone = list(dict.fromkeys(limit.model.column for limit in promises.limits if limit.model.against == "column"))
+    if alone:
+        notes.append(ONE_COLUMN.format(", or at ".join(f"'{name}'" for name in alone)))
     if table.subject is not None and len(np.unique(table.subject.codes)) < table.rows:
         notes.append(REPEATED)
     if 0.0 in retention:

@@ -25,7 +25,7 @@ and lowered by a few fixed steps where the shares as they are need it (:mod:`sud
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -458,29 +458,31 @@ def retained(p: Any, promises: Promises, calibration: Calibration) -> Published:
     """Return how much of each attribute is kept: what the policy says as it says it, or what the calibration allows."""
     if isinstance(p, str):
         return promises.published(calibration.retention, alike=p != "per-column")
-    return Published(_given(p, promises.mechanism.layout, promises.mechanism.own), None)
+    layout, own = promises.mechanism.layout, promises.mechanism.own
+    check_given(p, [attribute.names for attribute in layout.attributes], own)
+    given = [p[attribute.names[0]] if isinstance(p, Mapping) and number not in own else p
+             for number, attribute in enumerate(layout.attributes)]  # fmt: skip
+    return Published([None if number in own else float(each) for number, each in enumerate(given)], None)
 
 
-def _given(p: Any, layout: Layout, own: Mapping[int, Matrix]) -> Retention:
-    """Return how much of each attribute the policy says is kept; raise all that is wrong with it."""
-    if isinstance(p, Mapping):
-        chosen: list[float | None] = []
-        problems = []
-        for number, attribute in enumerate(layout.attributes):
-            given = {p[name] for name in attribute.names if name in p}
-            if number in own:
-                chosen.append(None)
-                continue
-            absent = [name for name in attribute.names if name not in p]
-            if absent:
-                problems.append(Problem("method.p", f"does not name '{absent[0]}', which is also perturbed."))
-            elif len(given) > 1:
-                names = ", ".join(attribute.names)
-                problems.append(Problem("method.p", f"differs between {names}, which are drawn jointly."))
-            chosen.append(float(next(iter(given), 0.0)))
-        drawn = {name for attribute in layout.attributes for name in attribute.names}
-        problems += [Problem("method.p", f"'{name}' is not perturbed.") for name in p if name not in drawn]
-        if problems:
-            raise PolicyError(problems)
-        return chosen
-    return [None if number in own else float(p) for number in range(len(layout.attributes))]
+def check_given(p: Any, attributes: Sequence[Sequence[str]], own: Collection[int] = ()) -> None:
+    """Raise all that is wrong with a mapping of columns to how much of each is kept.
+
+    ``attributes`` are the perturbed columns, those that are drawn jointly together; ``own`` are the places of those
+    with a matrix of the policy.
+    """
+    if not isinstance(p, Mapping):
+        return
+    problems = []
+    for number, names in enumerate(attributes):
+        absent = [name for name in names if name not in p]
+        if number in own:
+            continue
+        if absent:
+            problems.append(Problem("method.p", f"does not name '{absent[0]}', which is also perturbed."))
+        elif len({p[name] for name in names}) > 1:
+            problems.append(Problem("method.p", f"differs between {', '.join(names)}, which are drawn jointly."))
+    drawn = {name for names in attributes for name in names}
+    problems += [Problem("method.p", f"'{name}' is not perturbed.") for name in p if name not in drawn]
+    if problems:
+        raise PolicyError(problems)
