@@ -186,6 +186,8 @@ def test_hidden_values_are_estimated(method):
     assert occupation["distance"] < 0.15
     assert found.figures["smallest_class"] is None
     assert "estimate" in found.html
+    # guesses from drawn values are not those of somebody who knows how they were drawn
+    assert ("these guesses take drawn values as true" in found.html) == (method == "pram")
 
 
 def test_people_are_counted_where_it_is_known_who_they_are():
