@@ -8,9 +8,9 @@ has the value s and the record shows y, and q(y) the sum over all s. Of people w
 on average. Neither the release nor the certificate shows W. The certificate lists *combinations* of the column with
 some others, each with a number of records that there are at least. So W is the sum of three parts:
 
-- the combinations: every one shows y with the product of its rows of the matrices; - the rest of the records, of which
-only the value of the column is known, by its prior. Whatever they hold in the listed
-  columns, these show y with the product of the least probabilities of each value (the *floor*);
+- the combinations: every one shows y with the product of its rows of the matrices;
+- the rest of the records, of which only the value of the column is known, by its prior. Whatever they hold in the
+  listed columns, these show y with the product of the least probabilities of each value (the *floor*);
 - what the rest shows beyond its floor: its mass is known, and it may show anything.
 
 Of columns that are not listed nothing is known. The worst is that s has one combination there, and everybody else

@@ -6,8 +6,7 @@ in the table. What is published of this is rounded, and rare combinations are no
 - a combination has its number of records, rounded down to a multiple of a **unit**: ten records, or one ten-thousandth
   of them, if that is more. Combinations of fewer records are absent.
 - the columns of the combinations are chosen one by one: each time the one with which the bound of alpha falls most, at
-a
-  fixed p. A column whose combinations are too many to go through is not chosen, nor one that makes most of them rare.
+  a fixed p. A column whose combinations are too many to go through is not chosen, nor one that makes most of them rare.
   Of columns that are not chosen, the bound expects the worst.
 
 Cost: for every column that is tried, the records are counted once.
