@@ -449,7 +449,7 @@ def estimate(
         eps=eps,
         level=level,
         trees=leaves_of(checked, question.columns),
-        separator=None if spec is None else spec.separator,
+        separator=None if spec is None else spec.separator or ",",
         progress=progress,
     )
 

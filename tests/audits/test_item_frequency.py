@@ -108,3 +108,33 @@ def test_a_changed_file_does_not_pass(tmp_path):
     assert not report.passed
     wrong = [each for each in report.guarantees if each.model == "l-diversity"]
     assert [(each.holds, each.achieved) for each in wrong] == [(False, 1)]
+
+
+@pytest.mark.parametrize("separator", [None, "|"])
+def test_rare_items_are_counted_and_not_only_rare_sets(tmp_path, separator):
+    items = ["flu", "cold", "gout"]
+    sets = [[items[row % 3], items[(row + row // 3) % 3]] for row in range(60)]
+    for row in range(6):
+        sets[row] = [*sets[row], f"Zz{row // 2}", f"zZ{row // 2} "]  # three items of two records each, in two spellings
+    cells = pa.array(sets) if separator is None else pa.array(["|".join(each) for each in sets])
+    policy = {
+        "columns": {"age": {"role": "quasi"}, "illness": SETS | ({"separator": separator} if separator else {})},
+        "require": [{"model": "k-anonymity", "k": 3}, asked(2, harmless=items)],
+    }
+    release = sudare.anonymize(pa.table({"age": list(range(60)), "illness": cells}), policy)
+    [told] = [each for each in release.certificate["warnings"] if each["kind"] == "rare-values"]
+    assert told["figures"] == {"fewer_than": 3, "items": 3, "sets": 6}
+    assert "3 of its items and 6 of its sets are held by fewer than 3 records each" in told["text"]
+    assert "Remove rare items" in told["text"] and "zz" not in str(told).lower()
+
+
+def test_sets_that_few_hold_are_counted_where_no_item_is_rare():
+    pairs = [["a", "b"], ["b", "c"], ["c", "a"], ["a"], ["b"], ["c"]]
+    policy = {
+        "columns": {"age": {"role": "quasi"}, "illness": SETS},
+        "require": [{"model": "k-anonymity", "k": 3}, asked(2, harmless=["a", "b", "c"])],
+    }
+    release = sudare.anonymize(pa.table({"age": list(range(6)), "illness": pa.array(pairs)}), policy)
+    [told] = [each for each in release.certificate["warnings"] if each["kind"] == "rare-values"]
+    assert told["figures"] == {"fewer_than": 3, "sets": 6}
+    assert "role: quasi" in told["text"]

@@ -111,3 +111,11 @@ def test_bad_parameters(given, key):
     with pytest.raises(ParameterError) as error:
         LDiversity(**given)
     assert [problem.where for problem in error.value.problems] == [f"l-diversity.{key}"]
+
+
+def test_what_to_do_is_said_for_the_variant_in_use():
+    assert LDiversity(2, "x", "frequency").remedy == (
+        "require a possible l, or name items that may be inferred as harmless."
+    )
+    assert LDiversity(2, "x", "recursive", c=2).remedy == "require a possible l, or a larger c."
+    assert LDiversity(2, "x").remedy == LDiversity(2, "x", "entropy").remedy == "require a possible l."

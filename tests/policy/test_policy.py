@@ -483,3 +483,14 @@ def test_a_sensitive_set_that_no_promise_is_about_needs_no_kind():
         "columns.diseases.kind",
         "columns.diseases.separator",
     }
+
+
+def test_promises_about_sensitive_sets_name_items_once_and_say_which_model_fits():
+    columns = {"age": {"role": "quasi"}, "told": {"role": "sensitive", "kind": "items"}}
+    promise = {"model": "l-diversity", "l": 2, "column": "told", "variant": "frequency", "harmless": ["flu", "flu"]}
+    with pytest.raises(PolicyError, match="harmless names an item twice"):
+        Policy.parse({"columns": columns, "require": [promise]})
+    promise = {"model": "km-anonymity", "k": 2, "m": 2, "column": "told"}
+    with pytest.raises(PolicyError, match="require l-diversity with variant: frequency") as caught:
+        Policy.parse({"columns": columns, "require": [promise]})
+    assert len(caught.value.problems) == 1

@@ -34,7 +34,7 @@ def expected(kind: str, role: str, method: str, form: str) -> str | None:
     if kind in NESTED:
         return "lists of lists, maps and structs are no items"
     if kind in ITEMS and (role != "quasi" or method not in ("top-down", "l-clustering", "full-domain")):
-        return "item sets are quasi-identifiers, of some methods"
+        return "lists, where a promise or method takes single values"
     if "infinity" in kind:
         return "infinite numbers"
     if kind == "null" and role in ("sensitive", "subject"):

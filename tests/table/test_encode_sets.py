@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sudare.kernels import flat_sets
 from sudare.table.encode import encode_sets
+from sudare.table.value_spellings import fold
 
 cells = st.lists(st.one_of(st.none(), st.lists(st.sampled_from(["a", "A", " b", "b", "", "1", "1.0"]), max_size=5)))
 
@@ -30,10 +31,21 @@ def shown(column) -> list:
     return found
 
 
-@given(cells)
-def test_every_record_shows_its_items_once_and_sorted(given):
-    expected = [None if cell is None else sorted({item.strip() for item in cell} - {""}) for cell in given]
-    column = encode_sets("d", lists(given))
+def first_spellings(cell: list[str]) -> list[str]:
+    """The items of a cell, each once, in the spelling that sorts first."""
+    found: dict[str, str] = {}
+    for item in sorted({item.strip() for item in cell} - {""}):
+        found.setdefault(fold(item), item)
+    return sorted(found.values())
+
+
+@given(cells, st.booleans())
+def test_every_record_shows_its_items_once_and_sorted(given, merge):
+    def items(cell):
+        return first_spellings(cell) if merge else sorted({item.strip() for item in cell} - {""})
+
+    expected = [None if cell is None else items(cell) for cell in given]
+    column = encode_sets("d", lists(given), merge=merge)
     assert shown(column) == expected
     different = {None if cell is None else tuple(cell) for cell in expected}
     assert column.size == len(different) == len(set(column.codes.tolist()))
@@ -46,6 +58,12 @@ def test_codes_do_not_depend_on_the_order_of_records(given, random):
     one, other = encode_sets("d", lists(given)), encode_sets("d", lists([given[place] for place in order]))
     assert [int(one.codes[place]) for place in order] == other.codes.tolist()
     assert one.sets.shown.items.tolist() == other.sets.shown.items.tolist()
+
+
+def test_spellings_of_an_item_in_one_set_are_shown_once():
+    column = encode_sets("d", lists([["hiv ", "HIV", "flu"], ["hiv"], ["250.0", "250"], None, [], ["HIV", "flu"]]))
+    assert shown(column) == [["HIV", "flu"], ["hiv"], ["250"], None, [], ["HIV", "flu"]]
+    assert column.codes[0] == column.codes[5]
 
 
 def test_spellings_of_an_item_are_one_where_they_are_counted():

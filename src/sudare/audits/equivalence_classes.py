@@ -84,6 +84,15 @@ class Classes:
                 )
         return spread, whole
 
+    def rare_items(self, column: str, least: int) -> int | None:
+        """Return how many items of a sensitive column fewer than ``least`` records hold, None for no item sets."""
+        cell = self.sensitive.get(column)
+        if cell is None or self.policy.columns[column].kind != "items":
+            return None
+        held = f"SELECT sum(n) AS held FROM item_{cell} JOIN word_{cell} USING (value_id) GROUP BY label"
+        [(count,)] = self.run(f"SELECT count(*) FROM ({held}) WHERE held < $least", {"least": least})
+        return int(count)
+
     def _parts(self, cell: str, whole: str) -> str:
         """Return SQL that counts every value in every class: class_id, value_id, n.
 

@@ -27,7 +27,14 @@ from sudare.audits.audit_report import AuditWarning, Guarantee
 from sudare.audits.cell_equality import Cell, comparable, person, value
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.release_columns import Alone, Release
-from sudare.audits.warnings import about_columns, about_combinations, about_rare_values, about_values, shown_share
+from sudare.audits.warnings import (
+    about_columns,
+    about_combinations,
+    about_rare_items,
+    about_rare_values,
+    about_values,
+    shown_share,
+)
 from sudare.core.errors import DataError, Problem
 from sudare.policy import TOLERANCE, KAnonymitySpec, Policy, UniquenessSpec
 
@@ -132,7 +139,7 @@ def look(
     counts: _Counts = _Kept(release, rows)
     if release.single is None:
         counts = _Read(connection, release, policy, rows, classes, loaded)
-    study = _Study(counts, release, policy, maker)
+    study = _Study(counts, release, policy, maker, classes)
     found = Found([study.judged(spec) for spec in limits], study.warnings())
     release.check_read(rows)
     return found
@@ -141,8 +148,10 @@ def look(
 class _Study:
     """A release, the columns that a stranger may know, and who counts as alone."""
 
-    def __init__(self, counts: _Counts, release: Release, policy: Policy, maker: str) -> None:
-        self.counts, self.release, self.policy, self.maker = counts, release, policy, maker
+    def __init__(
+        self, counts: _Counts, release: Release, policy: Policy, maker: str, classes: Classes | None = None
+    ) -> None:
+        self.counts, self.release, self.policy, self.maker, self.classes = counts, release, policy, maker, classes
         drawn = maker == DRAWN
         told = policy.method.options.get("strata")
         strata = told if isinstance(told, list) else ()
@@ -266,7 +275,14 @@ class _Study:
         """Find sensitive columns that show values which few records, or people, hold."""
         least = fewest(self.policy)
         counts = {name: self.counts.rare(name, least, self.of, self.within) for name in self.told}
-        return about_rare_values(counts, least, people=self.of is not None, bounds=bool(self.within))
+        found = []
+        for name, rare in counts.items():
+            items = None if self.classes is None else self.classes.rare_items(name, least)
+            if items is None:
+                found += about_rare_values({name: rare}, least, people=self.of is not None, bounds=bool(self.within))
+            else:
+                found += about_rare_items(name, items, rare, least)
+        return found
 
 
 def fewest(policy: Policy) -> int:

@@ -125,6 +125,33 @@ def about_rare_values(
     return found
 
 
+def about_rare_items(name: str, items: int, sets: int, least: int) -> list[AuditWarning]:
+    """Return the warning about items of a sensitive column that fewer than ``least`` records hold, and about such sets.
+
+    A number below ``least`` is not shown.
+    """
+    found = {"items": items, "sets": sets}
+    if not any(found.values()):
+        return []
+    told = " and ".join(
+        f"{f'{count:,}' if count >= least else f'some (fewer than {least})'} of its {what}"
+        for what, count in found.items()
+        if count
+    )
+    known = "such an item of a person, or many items," if items else "many items of a person"
+    advice = (
+        "Remove rare items from the sets first, or replace them by broader ones."
+        if items
+        else "If outsiders may know so many, give the column role: quasi."
+    )
+    text = (
+        f"Column '{name}' is sensitive, and {told} are held by fewer than {least} records each. Someone who knows "
+        f"{known} finds the record. {advice}"
+    )
+    figures = {what: count for what, count in found.items() if count >= least}
+    return [AuditWarning(RARE, text, (name,), {"fewer_than": least} | figures)]
+
+
 def _warning(kind: str, text: str, columns: Sequence[str], share: float) -> AuditWarning:
     return AuditWarning(kind, f"{text[0].upper()}{text[1:]}", tuple(columns), {"share": rounded(share)})
 

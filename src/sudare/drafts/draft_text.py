@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 import yaml
@@ -124,8 +124,12 @@ def _require(guesses: Mapping[str, Guess], facts: Mapping[str, Facts]) -> str:
         "  # A larger k protects better and shows less detail; change it here.",
         f"  - {{model: k-anonymity, k: {k}{', count: subjects' if subject is not None else ''}}}",
     ]
-    lines += _diversity([name for name, guess in guesses.items() if guess.role == "sensitive"], facts)
-    lines += _item_sets([name for name, guess in guesses.items() if guess.kind == "items"], k)
+    sensitive = {name: guess for name, guess in guesses.items() if guess.role == "sensitive"}
+    lines += _diversity([name for name, guess in sensitive.items() if guess.kind != "items"], facts)
+    lines += _frequency([name for name, guess in sensitive.items() if guess.kind == "items"], facts)
+    if not sensitive:
+        lines.append("  # No column was guessed to be sensitive: if one is, give it that role and require l-diversity.")
+    lines += _item_sets([name for name, guess in guesses.items() if guess.kind == "items" and guess.role == "quasi"], k)
     return "\n".join(lines) + "\n"
 
 
@@ -143,7 +147,21 @@ def _diversity(sensitive: Iterable[str], facts: Mapping[str, Facts]) -> list[str
             ]
             explained = True
         lines.append(f"  - {{model: l-diversity, l: {values}, variant: distinct, column: {_scalar(name)}}}")
-    return lines or ["  # No column was guessed to be sensitive: if one is, give it that role and require l-diversity."]
+    return lines
+
+
+def _frequency(names: Sequence[str], facts: Mapping[str, Facts]) -> list[str]:
+    """Return the promises about sensitive item sets, with the largest l up to L that is possible."""
+    if not names:
+        return []
+    lines = [
+        "  # Of the people who share a combination, at most 1/l hold any one item, so the group gives none away. A",
+        "  # larger l protects better and shows less detail. `harmless: [...]` names items that may be inferred.",
+    ]
+    for name in names:
+        most = min(L, facts[name].records // facts[name].commonest)
+        lines.append(f"  - {{model: l-diversity, l: {most}, variant: frequency, column: {_scalar(name)}}}")
+    return lines
 
 
 def _item_sets(names: list[str], k: int) -> list[str]:

@@ -6,10 +6,12 @@ exception are texts for "missing", which are conventions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,6 +28,7 @@ from sudare.drafts.patterns import (
 from sudare.drafts.rarity import Rarity, rarity_of
 from sudare.drafts.recurrence import FEWEST_VALUES, come_back
 from sudare.table.encode import numbers
+from sudare.table.encode_sets import encode_sets
 
 Shape = Literal["text", "number", "date", "items", "other"]
 
@@ -43,7 +46,8 @@ class Facts:
     more than once. ``tokens`` are the texts for missing. ``pattern`` is the kind of identifying value that most values
     look like. ``running`` says that the values number the records. ``rarity`` is how rare they are, and ``comes_back``
     says that records with the same value seem to belong to one person. ``digits`` is the one length of codes made of
-    digits, and ``hyphen`` the place of a hyphen in them.
+    digits, and ``hyphen`` the place of a hyphen in them. ``commonest`` is how many records hold the most frequent item
+    of a column of item sets.
     """
 
     records: int
@@ -63,6 +67,7 @@ class Facts:
     digits: int = 0
     hyphen: int = 0
     separator: str = ""
+    commonest: int = 0
 
     @property
     def share(self) -> float:
@@ -88,7 +93,7 @@ def look(name: str, cells: pa.ChunkedArray) -> Facts:
     """Return the facts about one column."""
     records, kind = len(cells), cells.type
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return _look_at_lists(cells)
+        return _look_at_lists(name, cells)
     if pa.types.is_dictionary(kind):
         cells = cells.cast(kind.value_type)
         kind = cells.type
@@ -105,6 +110,7 @@ def look(name: str, cells: pa.ChunkedArray) -> Facts:
     parsed, infinite = _parse(name, values)
     sample = _texts(values).slice(0, SAMPLE).to_pylist()
     text = pa.types.is_large_string(parsed.type)
+    separator = find_separator(sample) if text else ""
     length, hyphen = one_length(values.cast(pa.large_string()))  # as a hierarchy will spell them
     pattern, sure = ("", False) if pa.types.is_temporal(parsed.type) else looks_like(sample, numeric=not text)
     calendar = pa.types.is_date(parsed.type) or pa.types.is_timestamp(parsed.type)
@@ -125,11 +131,12 @@ def look(name: str, cells: pa.ChunkedArray) -> Facts:
         infinite=infinite,
         digits=length,
         hyphen=hyphen,
-        separator=find_separator(sample) if text else "",
+        separator=separator,
+        commonest=_commonest(name, cells, separator, tokens) if separator else 0,
     )
 
 
-def _look_at_lists(cells: pa.ChunkedArray) -> Facts:
+def _look_at_lists(name: str, cells: pa.ChunkedArray) -> Facts:
     inner = cells.type.value_type
     if pa.types.is_dictionary(inner):
         inner = inner.value_type
@@ -148,7 +155,18 @@ def _look_at_lists(cells: pa.ChunkedArray) -> Facts:
         repeated=pc.sum(pc.greater(counts, 1)).as_py() or 0,
         pattern=pattern,
         sure_pattern=sure,
+        commonest=_commonest(name, cells, "", ()),
     )
+
+
+def _commonest(name: str, cells: pa.ChunkedArray, separator: str, tokens: Sequence[str]) -> int:
+    """Return how many records hold the most frequent item; all of them if the sets cannot be read."""
+    try:
+        column = encode_sets(name, cells, separator=separator or None, missing=tokens)
+    except DataError:
+        return len(cells)
+    assert column.sets is not None
+    return int(column.sets.held(np.bincount(column.codes, minlength=column.size)).max(initial=0))
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -35,6 +35,14 @@ _PREFIXES: Mapping[int, Sequence[int]] = {
 
 _BY_NAME = "the name says so"
 _IN_DOUBT = "unclear, so treated as known to an intruder"
+_TOO_FREQUENT = (
+    "more than half of the records hold one item, which no promise can hide: released as a quasi-identifier; "
+    "{role: sensitive} needs l-diversity with variant: frequency, and this item as harmless"
+)
+_BY_RECORD = (
+    "sensitive by its name, but the promise about sensitive sets counts records, and here people are counted: released "
+    "as a quasi-identifier; make one record for each person for {role: sensitive}"
+)
 _ONE_PERSON = "records that share a value agree in other columns, as those of one person do"
 _IF_MEASURED = "if it measures something, {role: quasi, kind: numeric} releases ranges"
 _IF_PUBLIC = "if they are not names or codes of people, {role: quasi} releases sets"
@@ -56,6 +64,10 @@ def guess_roles(facts: Mapping[str, Facts]) -> dict[str, Guess]:
     """Return a guess for each column, with at most one subject and at least one quasi-identifier."""
     guesses = {name: _guess(read_name(name), found) for name, found in facts.items()}
     _keep_one_subject(guesses, facts)
+    if any(guess.role == "subject" for guess in guesses.values()):
+        for name, guess in guesses.items():
+            if guess.role == "sensitive" and guess.kind == "items":
+                guesses[name] = replace(guess, role="quasi", why=_BY_RECORD)
     if not any(guess.role == "quasi" for guess in guesses.values()):
         _find_quasi(guesses, facts)
     return guesses
@@ -189,8 +201,10 @@ def _guess_sensitive(says: NameSays, facts: Facts) -> Guess:
 
 def _guess_items(says: NameSays, facts: Facts) -> Guess:
     what = "lists of items" if facts.shape == "items" else "most cells are lists of items"
-    if says.sensitive:
-        what += "; sensitive by its name, but sets can only be quasi"
+    if says.sensitive and facts.commonest:
+        if 2 * facts.commonest <= facts.records:
+            return Guess("sensitive", f"{what}; sensitive by its name", kind="items", separator=facts.separator)
+        what += f"; sensitive by its name, but {_TOO_FREQUENT}"
     elif not says.quasi:
         what += f"; {_IN_DOUBT}"
     return Guess("quasi", what, kind="items", separator=facts.separator)

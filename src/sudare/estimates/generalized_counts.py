@@ -323,7 +323,7 @@ def _by_value(
 def counted(shares: Shares, of: Ints, values: int) -> Counted:
     """Return what the cells hold. A record is in a cell with the probability of its share; that is all the chance."""
     pairs, n = np.unique(shares.kind * values + of, return_counts=True)
-    begin = np.searchsorted(pairs // values, np.arange(int(shares.kind.max(initial=0)) + 2))
+    begin = np.searchsorted(pairs // values, np.arange(int(shares.of.max(initial=0)) + 2))
     length = np.diff(begin)[shares.of]
     at = _runs(begin[shares.of], length)
     share, records = np.repeat(shares.share, length), n[at].astype(np.float64)

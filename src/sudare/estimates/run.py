@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import NormalDist
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sudare.core.errors import DataError, ParameterError, Problem, UnsupportedError, did_you_mean
 from sudare.core.progress import Listener, silent
 from sudare.estimates.generalized_counts import Counted, Trees, counted, plain_values, shares_of
+from sudare.estimates.item_counts import SEVERAL, count_items, set_columns
 from sudare.estimates.partition import cells_of, plain_value
 from sudare.estimates.question import Question
 from sudare.estimates.set_counts import DEFAULT, ESTIMATORS, from_sets
@@ -179,7 +180,7 @@ def answer(
     """Estimate what a question asks from the columns of a release that it names.
 
     ``second`` is the second table of a release by anatomy, ``trees`` the leaves below the labels of hierarchies.
-    ``separator`` joins sets in text.
+    ``separator`` joins sets in text; None says that nobody knows.
     """
     if not isinstance(level, int | float) or isinstance(level, bool) or not 0 < level <= 1 - 1e-9:
         raise ParameterError(Problem("level", f"must be a number between 0 and 1; got {level!r}."))
@@ -193,7 +194,7 @@ def answer(
         return answer_randomized(table, certificate, question, estimator=estimator, level=level, progress=listener)
     if question.of not in hidden:
         _only(estimator, eps, ("spread",))
-        return _spread(table, certificate, question, method, level, trees or {})
+        return _spread(table, certificate, question, method, level, trees or {}, separator)
     if recoding == "sets":
         return _from_sets(table, hidden[question.of], question, estimator, eps, level, separator, listener)
     if recoding == "apart":
@@ -426,17 +427,23 @@ def _spread(
     method: str,
     level: float,
     trees: Trees,
+    separator: str | None,
 ) -> Answer:
     generalized = [] if certificate.mechanism else list(certificate.columns.get("quasi", ()))
     if question.of in generalized:
         what = f"column '{question.of}' is generalized; counts can be estimated only for unchanged columns."
         raise DataError(Problem("of", what, "count by it instead."))
-    sets = set(certificate.item_sets)
+    sensitive = set_columns(certificate)
+    sets = {*certificate.item_sets, *sensitive} - ({question.of} if question.of in sensitive else set())
     for where, names in (("of", [question.of]), ("by", [by.column for by in question.by]), ("where", question.where)):
         for name in names:
             if name in sets:
                 raise DataError(Problem(where, f"column '{name}' holds sets of items, which cannot be counted."))
     shares = shares_of(table, question, generalized, trees)
+    if question.of in sensitive:
+        found, items = count_items(table.column(question.of), question.of, shares, separator)
+        told = [SEVERAL, *([SPREAD] if bool(np.any(found.variance > 0)) else [])]
+        return replace(_normal(question, method, "spread", level, shares.labels, items, found, ""), notes=tuple(told))
     of, values = plain_values(table, question.of)
     found = counted(shares, of, len(values))
     notes = SPREAD if bool(np.any(found.variance > 0)) else ""

@@ -46,6 +46,28 @@ NOTHING = (1 << 32) - 1
 
 
 @kernel
+def keep_first(items, offsets, key_of, keys):
+    """Drop items of each record whose key another one before them has, in place; return how many items are left.
+
+    ``key_of`` has the key of each item, from 0 to ``keys``. The items move together, and ``offsets`` follows.
+    """
+    met = np.full(keys, -1, np.int64)  # the last record in which a key was met
+    write, read = 0, offsets[0]
+    for record in range(len(offsets) - 1):
+        end = offsets[record + 1]
+        offsets[record] = write
+        for index in range(read, end):
+            key = key_of[items[index]]
+            if met[key] != record:
+                met[key] = record
+                items[write] = items[index]
+                write += 1
+        read = end
+    offsets[len(offsets) - 1] = write
+    return write
+
+
+@kernel
 def settle(items, offsets, lookup, first, last, most):
     """Replace the items of the records from first to last by ``lookup[item]``, sorted, each once; in place.
 

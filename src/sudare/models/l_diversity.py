@@ -50,10 +50,6 @@ class LDiversity:
     scope: ClassVar[Literal["group", "column", "mechanism", "release"]] = "group"
     monotone: ClassVar[bool] = True
     depends_on_whole: ClassVar[bool] = False
-    remedy: ClassVar[str] = (
-        "require a possible l (or, for recursive, a larger c; for frequency, name items that are harmless)."
-    )
-
     l: float  # noqa: E741 - the literature's letter
     column: str
     variant: Literal["distinct", "entropy", "recursive", "frequency"] = "distinct"
@@ -70,6 +66,12 @@ class LDiversity:
         )
         if self.harmless is not None:
             object.__setattr__(self, "harmless", tuple(self.harmless))
+
+    @property
+    def remedy(self) -> str:
+        """What to ask for where a table cannot satisfy it, in this variant."""
+        others = {"recursive": ", or a larger c", "frequency": ", or name items that may be inferred as harmless"}
+        return f"require a possible l{others.get(self.variant, '')}."
 
     @property
     def least_rows(self) -> int:

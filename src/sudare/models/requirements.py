@@ -30,8 +30,11 @@ class Model(Protocol):
     """Whether a union of groups that satisfy it satisfies it."""
     depends_on_whole: ClassVar[bool]
     """Whether the limit is against the distribution of the whole release, which suppression changes."""
-    remedy: ClassVar[str]
-    """What to ask for where a table cannot satisfy it."""
+
+    @property
+    def remedy(self) -> str:
+        """What to ask for where a table cannot satisfy it."""
+        ...
 
     @property
     def column(self) -> str | None:

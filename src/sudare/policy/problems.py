@@ -111,6 +111,11 @@ def _unfit_requirement(where: str, spec: Any, policy: Policy) -> list[Problem]:
         for name in spec.columns or ():
             problems += _wrong_column(f"{where}.columns", name, policy, "quasi")
     elif isinstance(spec, KmAnonymitySpec):
+        about = policy.columns.get(spec.column)
+        if about is not None and about.role == "sensitive" and about.kind == "items":
+            what = f"km-anonymity hides items of quasi-identifiers, and '{column}' has role: sensitive."
+            hint = "require l-diversity with variant: frequency, or give the column role: quasi."
+            return [Problem(f"{where}.column", what, hint)]
         problems += _wrong_column(f"{where}.column", spec.column, policy, "quasi")
         if column in policy.columns and policy.columns[spec.column].kind != "items":
             problems.append(Problem(f"{where}.column", f"'{column}' is not of kind: items."))

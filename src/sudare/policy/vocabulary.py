@@ -144,6 +144,8 @@ class LDiversitySpec(_Requirement):
             raise ValueError("c is required for variant: recursive, and only for this variant")
         if self.harmless is not None and self.variant != "frequency":
             raise ValueError("harmless lists items, so it is only for variant: frequency")
+        if self.harmless is not None and len(set(self.harmless)) != len(self.harmless):
+            raise ValueError("harmless names an item twice")
         if self.variant != "entropy" and self.l != int(self.l):
             raise ValueError(f"l must be a whole number for variant: {self.variant}")
         if self.l <= 1 or (self.variant != "entropy" and self.l < 2):

@@ -174,7 +174,7 @@ def _check_values(pair: Pair) -> None:
         column, cells = pair.columns[name], pair.released.column(name) if name in pair.released.column_names else None
         if cells is None:
             raise DataError(Problem("release", f"lacks the column '{name}'.", "is the file complete?"))
-        if isinstance(column, ItemSets) or pa.types.is_nested(cells.type):
+        if isinstance(column, ItemSets) or column.sets is not None or pa.types.is_nested(cells.type):
             continue
         if not comparable(column):
             continue

@@ -105,7 +105,7 @@ def _reading(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             "is A or B, <code>*</code> is any value. The label of a group is some value below it. Do not replace an "
             "interval by its middle, or a set by its first member: spread the count evenly."
         )
-    if any(each["kind"] == "items" for each in columns):
+    if any(each["kind"] == "items" and each["treatment"] != "untouched" for each in columns):
         yield (
             "An item set shows only the items that all records of a group have. A record may have more items, so "
             "counts of records with an item are lower bounds."
@@ -124,13 +124,17 @@ def _counting(columns: Sequence[Mapping[str, Any]], recoding: str, name: str) ->
             "Hidden values cannot be counted record by record; <code>sudare estimate</code> estimates their "
             "distribution."
         )
-    of = next((each["name"] for each in columns if each["role"] in ("sensitive", "insensitive")), None)
+    able = [each for each in columns if each["role"] in ("sensitive", "insensitive") and each["kind"] != "other"]
+    counted = next(iter(able), None)
+    of = None if counted is None else counted["name"]
+    # in text, only the policy says what separates the items of a set
+    given = " --policy policy.yaml" if counted is not None and counted["kind"] == "items" else ""
     by = next((each["name"] for each in columns if each["role"] == "quasi" and each["kind"] != "items"), None)
     if of is not None:
         asked = f" --by {by}" if by is not None and by != of else ""
         yield phrase(
-            "Counts with intervals: <code>sudare estimate {} --of {}{}</code>. Cells with fewer than 30 records are "
-            "flagged: do not publish them.", name, of, asked
+            "Counts with intervals: <code>sudare estimate {} --of {}{}{}</code>. Cells with fewer than 30 records are "
+            "flagged: do not publish them.", name, of, asked, given
         )  # fmt: skip
 
 

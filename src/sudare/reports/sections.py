@@ -288,6 +288,8 @@ def _attacks(risk: Mapping[str, Any], found: Figures) -> Facts:
         about = f"How often {each['target']} is guessed correctly from the record's group, and how often without it."
         about += f" {UNDRAWN}" if drawn else ""
         rows.append([f"inferring {each['target']}", about, *(_success(each[side]) for side in ("before", "after"))])
+    for target, why in risk.get("not_inferred", {}).items():
+        rows.append([f"inferring {target}", f"{why[0].upper()}{why[1:]}", "not measured", "not measured"])
     worst = "; ".join(f"{', '.join(one['columns'])} ({percent(one['share'])})" for one in risk["combinations"][:5])
     return {
         "attacks": [[Cell(about, strong=name), first, second] for name, about, first, second in rows],

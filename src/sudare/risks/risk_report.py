@@ -88,6 +88,8 @@ class Risk:
     beliefs: Mapping[str, Mapping[str, float]] | None = None
     """For a release whose values were drawn at random: what the certificate says may be believed of each column that
     alpha-gamma limits. None for all other releases."""
+    not_inferred: Mapping[str, str] = field(default_factory=dict)
+    """Why the values of a sensitive column were not guessed, by column."""
 
     @property
     def unit(self) -> str:
@@ -135,6 +137,7 @@ class Risk:
             "before": self.before.to_dict(),
             "after": None if self.after is None else self.after.to_dict(),
             "inference": [each.to_dict() for each in self.inference],
+            "not_inferred": dict(self.not_inferred),
             "wp216": {
                 name: {side: None if one is None else one.to_dict() for side, one in sides.items()}
                 for name, sides in self.criteria.items()

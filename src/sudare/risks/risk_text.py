@@ -48,7 +48,8 @@ def show(found: Risk) -> list[str]:
     for name, title in CRITERIA.items():
         told = [f"{head} {_criterion(criteria[name][head])}" for head in heads]
         lines.append(f"  {title}: {'; '.join(told)}")
-    return [*lines, *(f"note: {note}" for note in found.notes)]
+    reasons = [f"inference of '{name}' is not measured: {why}" for name, why in found.not_inferred.items()]
+    return [*lines, *(f"note: {note}" for note in (*reasons, *found.notes))]
 
 
 def _row(name: str, parts: Sequence[Part | None], value: Callable[[Part], str]) -> list[str]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sudare.core.errors import DataError, ParameterError, Problem, SudareError, did_you_mean
 from sudare.core.progress import Listener, silent
-from sudare.policy import ColumnSpec, Policy
+from sudare.policy import ColumnSpec, LDiversitySpec, Policy
 from sudare.releases.opened_release import Released
 from sudare.releases.pairing import check_rows, check_values, comparable, in_text, open_under
 from sudare.risks import (
@@ -82,7 +82,8 @@ def risk_of(
     )  # fmt: skip
     listener("count what is unique", 0, 0)
     later = None if opened is None or view is None else _unique_after(opened, policy, view)
-    return replace(measured, unique={"before": _unique_before(table, policy), "after": later})
+    unguessed = {} if target is not None else _not_inferred(policy, source.schema)
+    return replace(measured, unique={"before": _unique_before(table, policy), "after": later}, not_inferred=unguessed)
 
 
 def _opened(release: Any, policy: Policy, known: Sequence[str]) -> Released:
@@ -216,6 +217,23 @@ def _wrong_target(policy: Policy, target: Any) -> list[Problem]:
 def _column(table: Table, name: str) -> Column | None:
     """Return the codes of a sensitive or insensitive column, if it holds single values."""
     return table.sensitive.get(name) or table.context.get(name)
+
+
+def _not_inferred(policy: Policy, schema: pa.Schema) -> dict[str, str]:
+    """Return why the attack on sensitive values cannot guess some columns, by column."""
+    found = {}
+    for name in policy.sensitive:
+        if name in policy.sensitive_sets:
+            about = [spec for spec in policy.require if isinstance(spec, LDiversitySpec) and spec.column == name]
+            aside = ", unless it is harmless" if any(spec.harmless for spec in about) else ""
+            limits = [f"at most 1/{int(spec.l)} of the records of a class hold it{aside}" for spec in about]
+            found[name] = (
+                "it holds item sets, and the attack guesses single values. What limits the inference of an item is the "
+                f"promise: {'; '.join(limits)}."
+            )
+        elif not _single(schema, name):
+            found[name] = "it holds lists, structures or bytes, and the attack guesses single values."
+    return found
 
 
 def _single(schema: pa.Schema, name: str) -> bool:

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from sudare.core.errors import Problem
 from sudare.models import named_codes
-from sudare.policy import AlphaKAnonymitySpec, Policy, TClosenessSpec
+from sudare.policy import AlphaKAnonymitySpec, LDiversitySpec, Policy, TClosenessSpec
 from sudare.table import Column, looks_numeric
-from sudare.table.value_spellings import TWICE, repeated
+from sudare.table.value_spellings import TWICE, fold, repeated
 
 
 def lists_that_are_no_sets(names: Iterable[str], policy: Policy, schema: pa.Schema) -> dict[str, list[Problem]]:
@@ -50,6 +50,12 @@ def absent_values(policy: Policy, sensitive: Mapping[str, Column]) -> list[Probl
     """Find values that a promise names and the data does not have: misspelled, it would promise nothing."""
     problems = []
     for number, spec in enumerate(policy.require):
+        if isinstance(spec, LDiversitySpec) and spec.harmless:
+            exact = bool(policy.columns[spec.column].exact)
+            once = {word.strip() if exact else fold(word) for word in spec.harmless}
+            if len(once) < len(spec.harmless):
+                what = f"names {len(spec.harmless) - len(once)} items twice, in two spellings."
+                problems.append(Problem(f"require.{number}.harmless", what, "name it once." if exact else TWICE))
         if isinstance(spec, AlphaKAnonymitySpec) and spec.values and spec.column in sensitive:
             column = sensitive[spec.column]
             absent = named_codes(column, spec.values).count(-1)

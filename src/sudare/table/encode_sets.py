@@ -24,7 +24,8 @@ from sudare.table.value_spellings import fold_all
 class SetsEncoder:
     """Encodes a sensitive column of item sets.
 
-    With ``merge`` spellings of one item are one (see :mod:`sudare.table.value_spellings`). All else is as for
+    With ``merge`` spellings of one item are one (see :mod:`sudare.table.value_spellings`). A record that holds several
+    spellings of an item has the first of them, by its text. All else is as for
     :class:`~sudare.table.encode_items.ItemsEncoder`.
     """
 
@@ -57,6 +58,7 @@ class SetsEncoder:
     def finish(self) -> Column:
         """Return the encoded column."""
         sets = self._items.finish()
+        sets = _each_once(sets) if self.merge else sets
         of_record, first = number_sets(sets)
         shown = sets.taken(first)
         counted, merged = _counted(shown, self.merge)
@@ -110,6 +112,22 @@ def number_sets(sets: ItemSets) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     rank = np.empty(len(order), dtype=np.uint32)
     rank[order] = np.arange(len(order), dtype=np.uint32)
     return rank[of_record], first[order]
+
+
+def _each_once(sets: ItemSets) -> ItemSets:
+    """Return sets with one spelling of each item, the first by its text; both arrays of ``sets`` may change."""
+    from sudare.kernels.flat_sets import keep_first
+
+    encoded = fold_all(sets.values.cast(pa.large_string())).dictionary_encode()
+    keys = len(encoded.dictionary)
+    if keys == len(sets.values):
+        return sets
+    # what folds to nothing, and a missing set, are no items and have keys of their own
+    key_of = np.arange(keys, keys + sets.size, dtype=np.int64)
+    there = np.asarray(encoded.indices.is_valid())
+    key_of[: len(there)][there] = pc.drop_null(encoded.indices).to_numpy()
+    size = keep_first(sets.items, sets.offsets, key_of, keys + sets.size)
+    return replace(sets, items=sets.items[:size])
 
 
 def _counted(shown: ItemSets, merge: bool) -> tuple[ItemSets, int]:

@@ -79,6 +79,13 @@ class Described:
         column, spec = self.pair.columns[name], self.pair.policy.columns[name]
         if isinstance(column, ItemSets):
             return self._items(name, column)
+        if column.sets is not None:
+            leads: Leads = {**self._leads(name, column, None), "whole": False}
+            return {
+                **self._items(name, column.sets.shown.taken(column.codes.astype(np.int64))),
+                **leads,
+                "codes": False,
+            }
         counts = np.bincount(column.codes, minlength=column.size).astype(np.int64)
         kind = kind_of(column)
         if kind == "category" and is_free_text(column, counts, self.crowd.rows):

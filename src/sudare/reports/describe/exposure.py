@@ -42,6 +42,7 @@ def blurred_risk(risk: Mapping[str, Any], crowd: Crowd) -> dict[str, Any]:
             }
             for each in risk.get("inference", ())
         ],
+        "not_inferred": {str(name): str(why) for name, why in (risk.get("not_inferred") or {}).items()},
         "wp216": {
             name: {side: _above(name, one, crowd) for side, one in found.items()}
             for name, found in (risk.get("wp216") or {}).items()
