@@ -7,7 +7,7 @@ OUT := out
 # Tests start Python often, and each start would translate every module again if nothing might be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test all-checks still-checks kernels package coverage lock soak docs bench papers clean
+.PHONY: demo check test all-checks static-checks kernels package coverage lock soak docs bench papers clean
 
 # What `make check` leaves out: engines (PostgreSQL, Spark) and the browser, pages and their examples, papers, random tables,
 # every method with every model, long trials, and single files that take long. `make test` leaves out nothing.
@@ -15,7 +15,7 @@ SLOW := tests/engines tests/soak tests/papers tests/docs tests/properties tests/
 	tests/audits/test_class_tables.py tests/audits/test_hidden_values.py tests/audits/test_oracle.py \
 	tests/audits/test_randomized.py tests/audits/test_tampering.py \
 	tests/cli/test_bounds.py tests/cli/test_compare.py tests/cli/test_item_set_memory.py \
-	tests/cli/test_killed.py tests/cli/test_plans.py tests/comparisons/test_comparison.py \
+	tests/cli/test_killed.py tests/cli/test_like_windows.py tests/cli/test_plans.py tests/comparisons/test_comparison.py \
 	tests/comparisons/test_measurement.py tests/comparisons/test_same_figures.py \
 	tests/estimates/test_run.py tests/estimates/test_shrinkage.py \
 	tests/kernels/test_item_combinations.py tests/kernels/test_regroups.py tests/kernels/test_shard_summaries.py \
@@ -33,11 +33,7 @@ demo: $(VENV)/installed
 	@echo; echo "The report is $(CURDIR)/$(OUT)/adult-report.html: open it in a browser."
 
 # The quick half, in less than four minutes on two cores.
-check: $(VENV)/installed-for-checks
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	@if command -v uv >/dev/null; then uv lock --check; else echo "uv is not installed: uv.lock is not compared."; fi
+check: static-checks
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(addprefix --ignore=,$(SLOW))
 
 # Everything. The package mostly waits for downloads, so it is tried beside the tests.
@@ -46,16 +42,17 @@ test: $(VENV)/installed-for-tests
 
 # The slowest twenty tests are listed at the end.
 all-checks: $(VENV)/installed-for-tests
-	$(MAKE) --jobs=2 still-checks kernels
+	$(MAKE) --jobs=2 static-checks kernels docs
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20
 
 # What is checked without running anything.
-still-checks: $(VENV)/installed-for-tests
+static-checks: $(VENV)/installed-for-checks
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --no-warn-unreachable --cache-dir .mypy_cache/windows src
+	$(BIN)/mypy --platform darwin --no-warn-unreachable --cache-dir .mypy_cache/macos src
 	@if command -v uv >/dev/null; then uv lock --check; else echo "uv is not installed: uv.lock is not compared."; fi
-	$(BIN)/zensical build --strict
 
 # Compiles the kernels of all methods once; otherwise each of the two processes that test would do so by itself.
 kernels: $(VENV)/installed-for-checks
@@ -75,6 +72,7 @@ lock:
 
 soak: $(VENV)/installed-for-tests
 	$(BIN)/python tests/soak $(TRIALS)
+	@[ -n "$(TRIALS)" ] || SUDARE_EXAMPLES=all $(BIN)/python -m pytest -n 2 --dist loadfile tests/properties
 
 docs: $(VENV)/installed-for-tests
 	$(BIN)/zensical build --strict
@@ -88,6 +86,8 @@ bench: $(VENV)/installed-for-tests
 	$(BIN)/python benchmarks/drawing.py
 	$(BIN)/python benchmarks/risk.py
 	$(BIN)/python benchmarks/uniqueness.py
+	$(BIN)/python benchmarks/sources.py
+	$(BIN)/python benchmarks/drafts.py --explain
 
 # All experiments of the papers; DATA is a folder with the public tables (see papers/all.py).
 papers: $(VENV)/installed-for-tests

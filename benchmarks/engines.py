@@ -18,11 +18,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
+
+import pyarrow.parquet as pq
 
 import claims as shared
 
@@ -93,36 +96,52 @@ print(taken)""")
     home.unlink()
 
 
-def postgres(source: Path, folder: Path) -> None:
-    """From table to table, on a server that is started here."""
+@contextmanager
+def claims_in_postgres(source: Path, columns: Sequence[str] | None = None) -> Iterator[str | None]:
+    """Start a server with the claims of a file in a table; give its address, or nothing if there is no server."""
     from adbc_driver_postgresql import dbapi
 
     sys.path.insert(0, str(HERE.parent / "tests" / "engines"))
     homes: Any = import_module("homes")
     programs = homes.postgres_programs()
     if programs is None:
-        print("| postgres | there is no server to start (Debian: apt-get install postgresql) |")
+        yield None
         return
-    names = ", ".join(COLUMNS)
     server = homes.Server(programs, {"shared_buffers": "1GB", "max_wal_size": "8GB"})
     try:
-        address = server.url("postgres")
+        address = str(server.url("postgres"))
         with dbapi.connect(address) as connection, connection.cursor() as cursor:
-            import pyarrow.parquet as pq
-
-            cursor.adbc_ingest("claims", pq.read_table(source, columns=["claim", "patient", *COLUMNS]), mode="create")
+            cursor.adbc_ingest("claims", pq.read_table(source, columns=columns), mode="create")
             connection.commit()
             cursor.execute("ANALYZE claims")
             connection.commit()
-            started = time.perf_counter()
-            cursor.execute(f"CREATE TABLE copied AS SELECT {names} FROM claims")
-            connection.commit()
-            copy = time.perf_counter() - started
-            cursor.execute("DROP TABLE copied")
-            connection.commit()
-        seconds, peak, told = release(f"{address}#claims", f"{address}#release", COLUMNS, folder)
+        yield address
     finally:
         server.stop()
+
+
+def postgres_copy(connection: Any, cursor: Any, columns: Sequence[str]) -> float:
+    """Return the seconds in which the server copies columns from table to table."""
+    started = time.perf_counter()
+    cursor.execute(f"CREATE TABLE copied AS SELECT {', '.join(columns)} FROM claims")
+    connection.commit()
+    seconds = time.perf_counter() - started
+    cursor.execute("DROP TABLE copied")
+    connection.commit()
+    return seconds
+
+
+def postgres(source: Path, folder: Path) -> None:
+    """From table to table, on a server that is started here."""
+    from adbc_driver_postgresql import dbapi
+
+    with claims_in_postgres(source, ["claim", "patient", *COLUMNS]) as address:
+        if address is None:
+            print("| postgres | there is no server to start (Debian: apt-get install postgresql) |")
+            return
+        with dbapi.connect(address) as connection, connection.cursor() as cursor:
+            copy = postgres_copy(connection, cursor, COLUMNS)
+        seconds, peak, told = release(f"{address}#claims", f"{address}#release", COLUMNS, folder)
     show("postgres", seconds, copy, peak, told)
 
 

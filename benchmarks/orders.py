@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -22,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import claims as shared
 from sudare.methods.topdown.top_down import top_down
 from sudare.metrics import METRICS, item_figures
 from sudare.models import KAnonymity, Requirements
@@ -35,13 +34,9 @@ ORDERS: dict[str, dict[str, Any]] = {
 }
 
 
-def claims(rows: int, columns: list[str], folder: Path) -> Table:
+def encoded_claims(rows: int, columns: list[str], folder: Path) -> Table:
     """Make claims, and encode some of their columns."""
-    path = folder / f"claims-{rows}.parquet"
-    if not path.exists():
-        command = [sys.executable, "-m", "sudare", "generate", "claims", "--rows", str(rows), "--out", str(path)]
-        subprocess.run([*command, "--quiet"], check=True)
-    read = pq.read_table(path, columns=columns)
+    read = pq.read_table(shared.claims(rows, folder), columns=columns)
     encoded: dict[str, Any] = {}
     for name in columns:
         cells = read[name].combine_chunks()
@@ -79,10 +74,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        warm = claims(10_000, given.columns, folder)
+        warm = encoded_claims(10_000, given.columns, folder)
         for options in orders.values():
             decide(warm, 10, options, figures=False)
-        table = claims(given.rows, given.columns, folder)
+        table = encoded_claims(given.rows, given.columns, folder)
     print(f"{given.rows:,} claims, {', '.join(given.columns)}; {os.cpu_count()} processors")
     for k in given.k:
         first = None

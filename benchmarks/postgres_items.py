@@ -15,11 +15,8 @@ import argparse
 import sys
 import tempfile
 import time
-from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-import pyarrow.parquet as pq
 
 import claims as shared
 import engines
@@ -37,24 +34,13 @@ def timed(cursor: Any, statement: str) -> float:
     return time.perf_counter() - started
 
 
-def copied(connection: Any, cursor: Any, names: str) -> float:
-    """Return the seconds in which the server copies columns from table to table."""
-    started = time.perf_counter()
-    cursor.execute(f"CREATE TABLE copied AS SELECT {names} FROM claims")
-    connection.commit()
-    seconds = time.perf_counter() - started
-    cursor.execute("DROP TABLE copied")
-    connection.commit()
-    return seconds
-
-
 def measure(address: str, columns: list[str], folder: Path) -> shared.Figures:
     """Make a release, and let the database do its steps on the same columns."""
     from adbc_driver_postgresql import dbapi
 
     names, sets = ", ".join(columns), [name for name in columns if name in shared.SETS]
     with dbapi.connect(address) as connection, connection.cursor() as cursor:
-        copy = copied(connection, cursor, names)
+        copy = engines.postgres_copy(connection, cursor, columns)
         fetch = timed(cursor, f"SELECT {names} FROM claims")
         count = sum(timed(cursor, COUNT.format(sets=name)) for name in sets)
     seconds, peak, told = engines.release(f"{address}#claims", f"{address}#release", columns, folder)
@@ -70,26 +56,14 @@ def measure(address: str, columns: list[str], folder: Path) -> shared.Figures:
 
 def measure_all(rows: int, folder: Path, save: Path | None) -> None:
     """Start a server, load the claims, and measure what is not kept yet."""
-    from adbc_driver_postgresql import dbapi
-
     keys = {f"{rows}-{name}": columns for name, columns in MEASURED.items()}
     known = shared.kept(save).get("postgres", {})
     if known.keys() >= keys.keys():
         print("All figures are kept already.")
         return
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "engines"))
-    homes: Any = import_module("homes")
-    programs = homes.postgres_programs()
-    if programs is None:
-        sys.exit("There is no PostgreSQL server to start (Debian: apt-get install postgresql).")
-    server = homes.Server(programs, {"shared_buffers": "1GB", "max_wal_size": "8GB"})
-    try:
-        address = server.url("postgres")
-        with dbapi.connect(address) as connection, connection.cursor() as cursor:
-            cursor.adbc_ingest("claims", pq.read_table(shared.claims(rows, folder)), mode="create")
-            connection.commit()
-            cursor.execute("ANALYZE claims")
-            connection.commit()
+    with engines.claims_in_postgres(shared.claims(rows, folder)) as address:
+        if address is None:
+            sys.exit("There is no PostgreSQL server to start (Debian: apt-get install postgresql).")
         for key, columns in keys.items():
             if key not in known:
                 figures = measure(address, columns, folder)
@@ -99,8 +73,6 @@ def measure_all(rows: int, folder: Path, save: Path | None) -> None:
                     f"{'':22} fetch {figures['fetch']:.1f} s, one count of items {figures['count']:.1f} s", flush=True
                 )
                 shared.keep(save, "postgres", key, {"rows": rows} | figures)
-    finally:
-        server.stop()
 
 
 def main() -> None:

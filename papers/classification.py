@@ -29,8 +29,9 @@ import numpy as np
 import pyarrow as pa
 
 import sudare
-from classification_page import DRAWS, FOLDS, GLOBAL, K_OF_WEIGHTS, OTHERS, QUASI, SERIES, Figures, Series, draw, page
+from classification_page import DRAWS, FOLDS, GLOBAL, K_OF_WEIGHTS, OTHERS, QUASI, SERIES, Series, draw, page
 from figure_store import Store
+from page_parts import Figures
 from sudare.api import load_policy
 from sudare.comparisons import (
     CLASSIFIERS,
@@ -313,9 +314,7 @@ def by_k(store: Store, setting: str, data: Published, ks: Iterable[int], draws: 
         return averaged([brief(run) for run in runs])
 
     store.once([setting, "baselines"], baselines)
-    for one in SERIES:
-        for k in ks:
-            store.once([setting, "series", one.name, str(k)], partial(measured, one, k))
+    store.each({(setting, "series", one.name, str(k)): partial(measured, one, k) for one in SERIES for k in ks})
 
 
 def averaged(runs: Sequence[Figures]) -> Figures:
@@ -352,8 +351,7 @@ def by_weight(
     store.once(["weights", "test"], lambda: tested(ways))
     store.once(["weights", "least"], lambda: tested(stopped))
     store.once(["weights", "shown"], lambda: {way.name: shown(way, training, asked) for way in ways})
-    for k in ks:
-        store.once(["weights", "folds", str(k)], partial(in_folds, k))
+    store.each({("weights", "folds", str(k)): partial(in_folds, k) for k in ks})
 
 
 def shown(way: Configuration, table: Table, requirements: Requirements) -> Figures:

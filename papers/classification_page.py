@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from page_parts import looks, table, wrapped
+from page_parts import Figures, Look, looks, save, table, wrapped
 from sudare.comparisons import CLASSIFIERS, Configuration
 
 K_OF_WEIGHTS = 50
@@ -32,11 +32,6 @@ PUBLISHED = {
     "Tfinal": ("0.4405", "2.5168", "0.4820"),
 }
 """What the study prints, cut off after four digits."""
-
-Figures = dict[str, Any]
-"""What a JSON file holds."""
-Look = tuple[str, str | tuple[int, tuple[int, ...]], str]
-"""How a line is drawn: its colour, style and marker; each of them tells it apart without the others."""
 
 
 @dataclass(frozen=True)
@@ -174,8 +169,16 @@ def _figures_part(kept: Figures) -> list[str]:
             "differs",
             "its sign is printed the wrong way round; the difference of two cuts gives the study's figures",
         ],
-        ["an experimental evaluation", "open in the study", "[What classifiers learn](#what-classifiers-learn)"],
-        ["tables held by several parties", "open in the study", "not on this page"],
+        [
+            "an experimental evaluation",
+            "not possible to compare: the study leaves it open",
+            "ours is under [What classifiers learn](#what-classifiers-learn)",
+        ],
+        [
+            "tables held by several parties",
+            "not possible: the study leaves it open, and sudare reads one table in one place",
+            "",
+        ],
     ]
     return ["## The figures and tables of the study", table(["in the study", "here", "where, and why"], lines)]
 
@@ -582,16 +585,6 @@ def draw(kept: Figures, folder: Path) -> None:
         _draw_steps(kept["steps"], folder / "classification_steps.svg")
 
 
-def _save(figure: Any, path: Path) -> None:
-    from matplotlib import pyplot
-
-    figure.savefig(path, bbox_inches="tight", metadata={"Date": None, "Creator": None})
-    pyplot.close(figure)
-    # matplotlib leaves blanks at the ends of some lines
-    lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("".join(f"{line.rstrip()}\n" for line in lines), encoding="utf-8")
-
-
 def _line(axes: Any, xs: Sequence[float], ys: Sequence[float], look: Look, label: str) -> None:
     """Draw a line; markers are hollow, so that lines on top of each other can be told apart."""
     colour, style, marker = look
@@ -623,7 +616,7 @@ def _draw_k(found: Figures, path: Path) -> None:
             axes.set_xlabel("k" if row else "")
         panels[row][0].set_ylabel(word)
     figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _draw_weights(weights: Figures, path: Path) -> None:
@@ -646,7 +639,7 @@ def _draw_weights(weights: Figures, path: Path) -> None:
         axes.set_xlabel("w")
         axes.set_ylabel(word)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _draw_steps(found: Figures, path: Path) -> None:
@@ -663,4 +656,4 @@ def _draw_steps(found: Figures, path: Path) -> None:
     axes.set_xlabel("atoms of the groups that the step changes")
     axes.set_ylabel("milliseconds")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
-    _save(figure, path)
+    save(figure, path)

@@ -1,12 +1,14 @@
 """The experiments of "Efficient set-value recoding for anonymizing complex data", on the method top-down.
 
     python papers/complex_topdown.py --data FOLDER        # everything; what is kept already is not measured again
-    python papers/complex_topdown.py --parts disclosed    # one part: disclosed, objectives, worst, ways or postgres
+    python papers/complex_topdown.py --parts disclosed    # one part, or several of those below
     python papers/complex_topdown.py --page               # the page and its figures anew, nothing is measured
 
+- ``example``: the nine patients of the paper.
 - ``disclosed``: items disclosed and loss for k = 2 to 10, k counted in patients, with two item sets.
 - ``objectives``: items disclosed by ``objective: items`` and by the paper's order, on every table with item sets.
 - ``worst``: times of the worst case, in which every value is specialized to its original, 1 to 150 million claims.
+- ``usual``: times with k = 10, 1 and 10 million claims; ``benchmarks/claims.py`` has more.
 - ``ways``: the paper's way to split item sets against the earlier one.
 - ``postgres``: times in PostgreSQL. Without a server this part is left out, and the page says so.
 
@@ -35,18 +37,20 @@ import yaml
 
 import sudare
 from complex_topdown_figures import draw
-from complex_topdown_page import OBJECTIVES, SERIES, SETS, Figures, Series, page
+from complex_topdown_page import OBJECTIVES, SERIES, SETS, Series, page
 from figure_store import Store
+from page_parts import Figures
 from sudare.datasets.claims import claims_table
 from sudare.datasets.preparation import make_diabetes
 
 HERE = Path(__file__).resolve()
 FOLDER = HERE.parents[1] / "docs" / "papers"
 DISCLOSED, TIMES, PAGE = "disclosed.json", "claims_times.json", "complex_topdown.md"
-PARTS = ("disclosed", "objectives", "worst", "ways", "postgres")
+PARTS = ("example", "disclosed", "objectives", "worst", "usual", "ways", "postgres")
 KS = tuple(range(2, 11))
 OBJECTIVE_KS = (2, 4, 6, 8, 10, 25, 50, 100)
 SIZES = (1_000_000, 10_000_000, 20_000_000, 50_000_000, 100_000_000, 150_000_000)
+USUAL_SIZES = (1_000_000, 10_000_000)
 CLAIMS = 100_000
 """Synthetic claims among the tables of ``objectives``."""
 MEMORY = "12GiB"
@@ -90,7 +94,42 @@ def baskets(data: Path | None) -> dict[str, pa.Table]:
     return found
 
 
+NINE = {
+    "patient": [1, 2, 3, 4, 5, 6, 7, 8, 9],
+    "born": [1970, 1971, 1974, 1980, 1960, 1999, 1982, 2001, 1984],
+    "sex": ["male", "male", "female", "male", "female", "female", "male", "female", "male"],
+    "diseases": [list(cell) for cell in ("ABC", "ABC", "DE", "DE", "AD", "EF", "EF", "AD", "EF")],
+    "drugs": [list(cell) for cell in ("abd", "afg", "adfyz", "abcfg", "bcf", "cex", "bex", "bc", "cex")],
+}
+"""The patients of the paper's example."""
+
+
 # Measuring
+
+
+def example() -> list[dict[str, str]]:
+    """Return what a release of the nine patients by the paper's rules shows, by patient; k = 2."""
+    items = {"role": "quasi", "kind": "items"}
+    asked = {
+        "columns": {
+            "patient": {"role": "insensitive"},
+            "born": {"role": "quasi"},
+            "sex": {"role": "quasi"},
+            "diseases": items,
+            "drugs": items,
+        },
+        "require": [{"model": "k-anonymity", "k": 2}],
+        "method": {"name": "top-down", "order": "global", "remainder": "close", "beta": 0},
+        "release": {"ranges": "tight"},
+    }
+    rows = sudare.anonymize(pa.table(NINE), asked).data.to_pylist()
+    return [
+        {name: _as_text(cell) for name, cell in row.items()} for row in sorted(rows, key=lambda row: row["patient"])
+    ]
+
+
+def _as_text(cell: object) -> str:
+    return ", ".join(sorted(map(str, cell))) if isinstance(cell, list) else str(cell)
 
 
 def policy(series: Series, k: int) -> Figures:
@@ -147,6 +186,8 @@ def objective_tables(data: Path | None) -> dict[str, tuple[pa.Table, Figures]]:
     both = {"diseases": items, "drugs": items}
     found: dict[str, tuple[pa.Table, Figures]] = {
         "encounters (sample)" if sample else "encounters": (patients, asked["columns"]),
+        "claims QI3": (claims.select(["diseases"]), {"diseases": items}),
+        "claims QI4": (claims.select(["drugs"]), {"drugs": items}),
         "claims QI5": (claims.select(list(both)), both),
         "claims QI6": (claims.select([*single, "diseases"]), single | {"diseases": items}),
         "claims QI6 + drugs": (claims.select([*single, *both]), single | both),
@@ -179,6 +220,8 @@ def measure_times(parts: Sequence[str], sizes: Sequence[int], save: Path) -> Non
         claims.compile_kernels(folder)
         if "ways" in parts and f"{sizes[0]}-one-by-one" not in claims.kept(save).get("ways", {}):
             claims.both_ways(sizes[0], 10, folder, save)
+        for rows in [size for size in USUAL_SIZES if size <= max(sizes)] if "usual" in parts else ():
+            claims.measure_all([claims.Setting(rows, quasi) for quasi in claims.QUASI], folder, save)
         if "postgres" in parts:
             try:
                 postgres_items.measure_all(sizes[0], folder, save)
@@ -220,12 +263,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given.folder.mkdir(parents=True, exist_ok=True)
     if not given.page:
         store = Store(given.folder / DISCLOSED, kept(given.folder / DISCLOSED))
+        if "example" in given.parts:
+            store.once(["example"], example)
         if "disclosed" in given.parts:
             table, sample = encounters(given.data)
             measure_disclosed(store, table, given.k or KS, sample=sample)
         if "objectives" in given.parts:
             measure_objectives(store, given.data, given.k or OBJECTIVE_KS)
-        if {"worst", "ways", "postgres"} & set(given.parts):
+        if {"worst", "usual", "ways", "postgres"} & set(given.parts):
             measure_times(given.parts, given.rows, given.folder / TIMES)
     disclosed, times = load(given.folder)
     (given.folder / PAGE).write_text(page(disclosed, times), encoding="utf-8")

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from complex_topdown_page import QUASI, SERIES, SETS, Figures, Run, ks_of, labels_of, percent, runs, size_of
-from page_parts import looks
+from complex_topdown_page import QUASI, SERIES, SETS, Run, ks_of, labels_of, percent, runs, size_of
+from page_parts import Figures, looks, save
 
 
 def draw(disclosed: Figures, times: Figures, folder: Path) -> None:
@@ -19,16 +19,6 @@ def draw(disclosed: Figures, times: Figures, folder: Path) -> None:
         found = [run for run in runs(times.get("end_to_end", {})) if run.worst]
         if len({run.rows for run in found}) > 1:
             _draw_times(found, folder / "times.svg")
-
-
-def _save(figure: Any, path: Path) -> None:
-    from matplotlib import pyplot
-
-    figure.savefig(path, bbox_inches="tight", metadata={"Date": None, "Creator": None})
-    pyplot.close(figure)
-    # matplotlib leaves blanks at the ends of some lines
-    lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("".join(f"{line.rstrip()}\n" for line in lines), encoding="utf-8")
 
 
 def _lines(axes: Any, series: Figures, figure_of: Callable[[Figures], float]) -> None:
@@ -57,7 +47,7 @@ def _draw_disclosed(figures: Figures, path: Path) -> None:
         axes.set_ylim(0, 100)
     panels[0].set_ylabel("items disclosed, %")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _draw_loss(figures: Figures, path: Path) -> None:
@@ -68,7 +58,7 @@ def _draw_loss(figures: Figures, path: Path) -> None:
     axes.set_ylabel("GCP")
     axes.set_ylim(bottom=0)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _draw_times(found: Sequence[Run], path: Path) -> None:
@@ -95,4 +85,4 @@ def _draw_times(found: Sequence[Run], path: Path) -> None:
     axes.set_xlabel("claims")
     axes.set_ylabel("seconds")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-    _save(figure, path)
+    save(figure, path)

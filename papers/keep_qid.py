@@ -39,10 +39,9 @@ import pyarrow.csv
 
 import sudare
 from figure_store import Store
-from keep_qid_claims import Figures
 from keep_qid_figures import draw
 from keep_qid_page import page
-from keep_qid_predicates import GroupAnswers, measured, predicate_of
+from keep_qid_predicates import ClassAnswers, GroupAnswers, measured, predicate_of
 from keep_qid_queries import (
     ESTIMATORS,
     OTHERS,
@@ -57,9 +56,10 @@ from keep_qid_queries import (
     released,
     truth,
 )
+from page_parts import Figures
 from sudare.api import load_policy
 from sudare.sources.encoded_table import encode
-from sudare.table import Column, Table
+from sudare.table import Column, Partition, Table
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "papers"
 KEPT, PAGE = "keep_qid.json", "keep_qid.md"
@@ -112,8 +112,7 @@ class Plan:
     copies: int = 100
     timed: int = 5
     predicates: int = 1_000
-    few_predicates: int = 20
-    beside: int = 200
+    few_predicates: int = 200
     paper_records: int = 600_000
     grid: Mapping[int, tuple[int, ...]] = field(default_factory=lambda: {d: tuple(range(1, d)) for d in (3, 5, 7)})
     predicate_ls: tuple[int, ...] = (2, 4, 6, 8, 10, 15)
@@ -138,7 +137,6 @@ QUICK = Plan(
     timed=1,
     predicates=9,
     few_predicates=2,
-    beside=3,
     paper_records=5_000,
     grid={3: (1, 2), 5: (3,)},
     predicate_ls=(4, 10),
@@ -265,7 +263,7 @@ def measure_predicates_beside(store: Store, plan: Plan, folder: Path, cores: int
     table = _copied(paid, copies)
     store.once(["predicates", "SAL, copies", "table"], lambda: {"records": table.rows, "copies": copies})
     made = Releases(table, L, ("dummies", "anatomy"))
-    store.once(["predicates", "SAL, copies", "default"], partial(made.ask, plan.beside, 500, cores))
+    store.once(["predicates", "SAL, copies", "default"], partial(made.ask, plan.predicates, 500, cores))
     for words, data, sensitive in (
         ("SAL, everybody", in_bands(with_occupation), "wage"),
         ("OCC, everybody", everybody, "occupation"),
@@ -274,7 +272,7 @@ def measure_predicates_beside(store: Store, plan: Plan, folder: Path, cores: int
         about = {"records": data.num_rows, **_described(table.sensitive[sensitive])}
         store.once(["predicates", words, "table"], partial(dict, about))
         made = Releases(table, L)
-        store.once(["predicates", words, "default"], partial(made.ask, plan.beside, 500, cores))
+        store.once(["predicates", words, "default"], partial(made.ask, plan.predicates, 500, cores))
 
 
 def _enough(queries: int, kept: Figures) -> bool:
@@ -326,7 +324,18 @@ def examples() -> Figures:
     women = predicate_of(table, {"sex": np.array([table.single["sex"].values.to_pylist().index("F")])})
     cancer = table.sensitive["illness"].values.to_pylist().index("Cancer")
     answers = GroupAnswers(Groups(table, np.array(groups) - 1))
-    return {"anatomy": {"women": len(women.rows), "cancer": float(answers.counts([women])[0][cancer])}}
+    return {
+        "anatomy": {"women": len(women.rows), "cancer": float(answers.counts([women])[0][cancer])},
+        "generalized": share_of_an_age(),
+    }
+
+
+def share_of_an_age() -> Figures:
+    """Return how much a record that shows ages 72 to 77 counts for the age 73."""
+    table = encoded(pa.table({"age": [72, 73, 77], "illness": ["Cold"] * 3}), "illness")
+    one_class = ClassAnswers(Classes(table, Partition(np.zeros(3, dtype=np.int64), 1)))
+    asked = predicate_of(table, {"age": np.array([1])})
+    return {"age": 73, "shown": [72, 77], "share": float(one_class.counts([asked])[0][0] / 3)}
 
 
 # 2. The harder workload: every combination of picked values is a cell

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from keep_qid_queries import LARGE, OTHERS
+from page_parts import Figures
 
-Figures = dict[str, Any]
-"""What a JSON file holds."""
 OURS, PAPER, EARLY = "em-shrunk", "bayes, converged", "bayes, eps 1"
 METHODS = ("dummies", *OTHERS)
 PROMISE = ("anatomy", "mondrian", "three-phase")

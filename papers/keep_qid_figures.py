@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from keep_qid_claims import EARLY, KINDS, METHODS, OURS, PAPER, Figures, ordered, possible
+from keep_qid_claims import EARLY, KINDS, METHODS, OURS, PAPER, ordered, possible
 from keep_qid_queries import ESTIMATORS, OTHERS
-from page_parts import looks
+from page_parts import Figures, looks, save
 
 # The colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart; each of colour,
 # style and marker tells a line apart without the others.
@@ -39,19 +39,9 @@ def draw(kept: Figures, folder: Path) -> None:
         _draw_picture(kept["picture"], folder / "keep_qid_picture.svg")
 
 
-def _save(figure: Any, path: Path) -> None:
-    from matplotlib import pyplot
-
-    figure.savefig(path, bbox_inches="tight", metadata={"Date": None, "Creator": None})
-    pyplot.close(figure)
-    # matplotlib leaves blanks at the ends of some lines
-    lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("".join(f"{line.rstrip()}\n" for line in lines), encoding="utf-8")
-
-
 def _finish(figure: Any, axes: Any, path: Path, columns: int) -> None:
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _line(axes: Any, way: str, xs: list[Any], ys: list[float]) -> None:

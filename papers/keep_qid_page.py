@@ -11,7 +11,6 @@ from keep_qid_claims import (
     OURS,
     PAPER,
     Claim,
-    Figures,
     better,
     claims,
     lowest,
@@ -24,8 +23,8 @@ from keep_qid_claims import (
 from keep_qid_predicate_page import error as _error
 from keep_qid_predicate_page import figures_part, predicates_part
 from keep_qid_queries import MOST_COUNTS, OTHERS, WAYS
+from page_parts import Figures, wrapped
 from page_parts import table as tabled
-from page_parts import wrapped
 
 
 def page(kept: Figures) -> str:
@@ -48,7 +47,8 @@ def page(kept: Figures) -> str:
         wrapped(
             "Here each combination of the picked values that has records is a question of its own, as for an analyst "
             "who makes a table by all of these columns. There are hundreds of cells in a query, and most have very few "
-            "records. The paper does not do this. Errors are larger by about two orders of magnitude, for all methods."
+            "records. The paper does not do this. Errors are larger: on the census table by about two orders of "
+            "magnitude."
         ),
         *_adult_part(kept["adult"]),
         *(_census_part(kept["census"]) if "census" in kept else []),
@@ -125,7 +125,7 @@ def _measured_part(kept: Figures) -> list[str]:
             "Values of numeric columns are picked like any other, and not as a range. In the workload of the paper, "
             "the query is *one predicate*, and asks about all records with one of the picked values in each column. "
             "In a second, harder workload, each combination of picked values that has records is a *cell*, and a "
-            "question of its own. (An earlier version of this page took the second one for that of the paper.) "
+            "question of its own. "
             "If nothing else is said, l = 10, g = 3 and s = 0.07, as in the paper. "
             "A generalized record counts by the share of its values that are asked about: ages 72 to 77 count 1/6 for "
             "73."
@@ -142,7 +142,7 @@ def _measured_part(kept: Figures) -> list[str]:
         *_amounts(kept),
         "Ours differ from the paper in this:",
         "- The census table is another one, and smaller; its columns have other numbers of values.\n"
-        "- It has no income. The wage per hour stands for it, in 50 bands, of the people who have one.\n"
+        "- It has only two classes of income. The hourly wage of those who have one stands for it, in 50 bands.\n"
         "- A query without records is drawn again. We do not know what the paper does with it.\n"
         "- `three-phase` splits what cannot stay as it is into classes, rather than making one of it.\n"
         "- `mondrian` shows the smallest interval or set that covers a class; categories have no hierarchy.\n"
@@ -164,12 +164,12 @@ def _amounts(kept: Figures) -> list[str]:
         rest = {one["queries"] for what in ("g", "l", "s", "d") for one in census.get(what, {}).values()} - {usual}
         more = f", and {min(rest)} to {max(rest)} for other settings" if rest else ""
         text += f"; on the census table {usual:,} at the default{more}"
-    text += ". All l of a column have the same queries, and so have all ways."
+    text += ". These are few, so single figures of it are rough. All l of a column have the same queries, and all ways."
     for name, about in adult["sets"].items():
         if about["values"] > MOST_COUNTS // 1_000:
             text += (
                 f" The {about['values']:,} values of {name} take long: there are {min(grid)} queries for each l and "
-                f"{min(head)} at one l, and each looks at {MOST_COUNTS // about['values']} cells, drawn from all."
+                f"{min(head)} at one l, and each looks at up to {MOST_COUNTS // about['values']} cells, drawn from all."
             )
     return [wrapped(text)]
 

@@ -36,7 +36,8 @@ import pyarrow.compute as pc
 
 import sudare
 from figure_store import Store
-from l_clustering_page import QUASI, SENSITIVE, WAYS, Figures, draw, page
+from l_clustering_page import QUASI, SENSITIVE, WAYS, draw, page
+from page_parts import Figures
 from sudare.api import load_policy
 from sudare.methods.clustering.l_clustering import l_clustering
 from sudare.methods.lattice.full_domain import full_domain
@@ -190,14 +191,24 @@ class Runs:
 
     def run(self, way: str, width: int, diverse: int, measure: Measure, seed: int = 0) -> Figures:
         """Return what a release loses that was made to lose little of this measure; of l-incognito also its levels."""
-        key = f"{measure}, {width} columns, l = {diverse}, {way}, seed {seed}"
-        found: Figures = self.store.once(["runs", key], partial(self._measured, way, width, diverse, measure, seed))
+        keys, make = self._task(way, width, diverse, measure, seed)
+        found: Figures = self.store.once(keys, make)
         return found
 
-    def _measured(self, way: str, width: int, diverse: int, measure: Measure, seed: int) -> Figures:
+    def _task(
+        self, way: str, width: int, diverse: int, measure: Measure, seed: int
+    ) -> tuple[tuple[str, str], Callable[[], Figures]]:
+        """Return where a release's figures are kept, and how they are measured."""
+        keys = ("runs", f"{measure}, {width} columns, l = {diverse}, {way}, seed {seed}")
+        return keys, partial(self._measured, way, width, diverse, measure, seed)
+
+    def _given(self, width: int) -> Tables:
         if width not in self._tables:
             self._tables[width] = tables(self.data, width)
-        table, partition = release(way, self._tables[width], diverse, measure, seed)
+        return self._tables[width]
+
+    def _measured(self, way: str, width: int, diverse: int, measure: Measure, seed: int) -> Figures:
+        table, partition = release(way, self._given(width), diverse, measure, seed)
         given = generalize(table, partition)
         total = uncertainty(given).total if measure == "L" else METRICS["gcp"](given).total
         found: Figures = {"loss": round(total, 9)}
@@ -211,7 +222,9 @@ class Runs:
         return found["loss"], found.get("RL", float("nan"))
 
     def drawn(self, width: int, diverse: int, measure: Measure, seeds: int) -> list[tuple[float, float]]:
-        """Return the same for the published steps with several seeds."""
+        """Return the same for the published steps with several seeds, which are tried on all cores."""
+        self._given(width)
+        self.store.each(dict(self._task("reference", width, diverse, measure, seed) for seed in range(seeds)))
         return [self.lost("reference", width, diverse, measure, seed) for seed in range(seeds)]
 
     def all_ways(self, width: int, diverse: int, measure: Measure, seeds: int, place: int = 0) -> Figures:

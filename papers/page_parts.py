@@ -6,6 +6,13 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+Figures = dict[str, Any]
+"""What a JSON file holds."""
+Look = tuple[str, str | tuple[int, tuple[int, ...]], str]
+"""How a line is drawn: its colour, style and marker; each of them tells it apart without the others."""
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
@@ -36,3 +43,14 @@ def looks() -> Iterator[None]:
     # a white ground of its own keeps a figure readable on a dark page
     with matplotlib.rc_context(settings | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
         yield
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a figure as SVG, and close it."""
+    from matplotlib import pyplot
+
+    figure.savefig(path, bbox_inches="tight", metadata={"Date": None, "Creator": None})
+    pyplot.close(figure)
+    # matplotlib leaves blanks at the ends of some lines
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("".join(f"{line.rstrip()}\n" for line in lines), encoding="utf-8")

@@ -22,9 +22,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -34,7 +36,8 @@ from numpy.typing import NDArray
 
 import pram_intruders
 import sudare
-from pram_page import CASES, COLUMNS, WAYS, Figures, draw, page, shown
+from page_parts import Figures
+from pram_page import CASES, COLUMNS, WAYS, draw, page, shown
 from sudare.api import load_policy
 from sudare.core.randomness import Entropy
 from sudare.estimates.matrix_estimator import from_matrix
@@ -116,22 +119,29 @@ def _short(figures: Iterable[float]) -> list[float]:
 
 def utility(given: dict[str, Column], ps: Iterable[float], repeats: int) -> Figures:
     """Return, by p and table, the mean squared errors of counts, and how often intervals hold the truth."""
+    return on_all_cores(lambda p: utility_of(given, p, repeats), ps)
+
+
+def on_all_cores(measured: Callable[[float], Figures], ps: Iterable[float]) -> Figures:
+    """Return figures by p, in the order of these."""
+    ps = list(ps)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return {str(p): found for p, found in zip(ps, pool.map(measured, ps), strict=True)}
+
+
+def utility_of(given: dict[str, Column], p: float, repeats: int) -> Figures:
+    """Return the same for one p."""
     tables = [names for width in (1, 2, 3) for names in combinations(given, width)]
     truth = {name: column.codes.astype(np.int64) for name, column in given.items()}
-    found: Figures = {}
-    for p in ps:
-        lines: Figures = {", ".join(names): dict.fromkeys([*WAYS, "inside"], 0.0) for names in tables}
-        for repeat in range(repeats):
-            drawn = perturbed(given, p, repeat)
-            for names in tables:
-                line = lines[", ".join(names)]
-                for way, figure in errors(truth, drawn, [given[name] for name in names], p).items():
-                    line[way] += figure / repeats
-        found[str(p)] = {
-            name: {way: float(f"{figure:.6g}") for way, figure in one.items()} for name, one in lines.items()
-        }
-        print(f"p = {p}", flush=True)
-    return found
+    lines: Figures = {", ".join(names): dict.fromkeys([*WAYS, "inside"], 0.0) for names in tables}
+    for repeat in range(repeats):
+        drawn = perturbed(given, p, repeat)
+        for names in tables:
+            line = lines[", ".join(names)]
+            for way, figure in errors(truth, drawn, [given[name] for name in names], p).items():
+                line[way] += figure / repeats
+    print(f"p = {p}", flush=True)
+    return {name: {way: float(f"{figure:.6g}") for way, figure in one.items()} for name, one in lines.items()}
 
 
 def perturbed(given: dict[str, Column], p: float, seed: int) -> Codes:
@@ -164,26 +174,29 @@ def counted(codes: Codes, some: Sequence[Column]) -> NDArray[np.int64]:
 # 4. All pairs
 
 
-def pairs(ps: Iterable[float], repeats: int, rows: int | None = None) -> Figures:
+def pairs(
+    ps: Iterable[float], repeats: int, rows: int | None = None, categorical: Sequence[str] = CATEGORICAL
+) -> Figures:
     """Return, by p and pair of columns, the mean squared errors of every estimator and the share of intervals."""
-    given = columns(rows, [*CATEGORICAL, SAME[1]])
-    tables = [*combinations(CATEGORICAL, 2), SAME]
+    given = columns(rows, list(dict.fromkeys([*categorical, *SAME])))
+    return on_all_cores(lambda p: pairs_of(given, p, repeats, [*combinations(categorical, 2), SAME]), ps)
+
+
+def pairs_of(given: dict[str, Column], p: float, repeats: int, tables: Sequence[tuple[str, str]]) -> Figures:
+    """Return the same for one p and some pairs."""
     truth = {name: column.codes.astype(np.int64) for name, column in given.items()}
+    drawn = [perturbed(given, p, repeat) for repeat in range(repeats)]
     found: Figures = {}
-    for p in ps:
-        drawn = [perturbed(given, p, repeat) for repeat in range(repeats)]
-        lines: dict[str, Any] = {}
-        found[str(p)] = lines
-        for names in tables:
-            some = [given[name] for name in names]
-            true, seen = counted(truth, some), np.stack([counted(codes, some) for codes in drawn])
-            matrices = [uniform_matrix(column.size, p) for column in some]
-            lines[", ".join(names)] = line = {}
-            for way in ("inversion", "projection", "ml", "em"):
-                made = from_matrix(seen, matrices, estimator=way)
-                line[way] = float(f"{np.mean((made.counts - true) ** 2):.6g}")
-                line["inside"] = round(float(np.mean((made.low <= true) & (true <= made.high))), 4)
-        print(f"pairs, p = {p}", flush=True)
+    for names in tables:
+        some = [given[name] for name in names]
+        true, seen = counted(truth, some), np.stack([counted(codes, some) for codes in drawn])
+        matrices = [uniform_matrix(column.size, p) for column in some]
+        found[", ".join(names)] = line = {}
+        for way in ("inversion", "projection", "ml", "em"):
+            made = from_matrix(seen, matrices, estimator=way)
+            line[way] = float(f"{np.mean((made.counts - true) ** 2):.6g}")
+            line["inside"] = round(float(np.mean((made.low <= true) & (true <= made.high))), 4)
+    print(f"pairs, p = {p}", flush=True)
     return found
 
 
@@ -253,12 +266,13 @@ def measure(
             for width in (1, 2, 3)
             for names in combinations(given, width)
         },
-        "pairs": lambda: pairs(ps, min(PAIR_REPEATS, 2 * repeats), rows),
+        "pairs": lambda: pairs(ps, min(PAIR_REPEATS, 2 * repeats), rows, CATEGORICAL if full else CATEGORICAL[:3]),
         "against": lambda: pram_intruders.against(given, pram_intruders.ATTACKED if full else (5,)),
         "beside": lambda: pram_intruders.beside(
             given,
             pram_intruders.ALPHAS if full else {"relationship": (0.5, 0.7)},
             min(pram_intruders.REPEATS, repeats),
+            settings=(pram_intruders.TS, pram_intruders.SHARES) if full else ((0.5,), (0.5,)),
         ),
     }
     for name, part in parts.items():

@@ -1,12 +1,10 @@
 """PRAM against an intruder who uses all columns, and beside generalization at equal risk: what ``pram.py`` measures.
 
-1. Some cases of the paper: what its p leaves to an intruder who uses all columns and knows the table, by the
-definition;
-   what the default promise keeps instead, with one p and with one for each column.
+1. Some cases of the paper: how much its p tells an intruder who uses all columns and knows the table, by the
+   definition; and what the default promise keeps instead, with one p and with one for each column.
 2. Counts from releases with the same risk. The risk is alpha: how much an intruder believes of a true value, on
-average,
-   for the value that is believed most. Of PRAM, it is the certified one. Of a generalized table, the intruder knows the
-   class of a person and believes the shares of the class. Both have k = 3.
+   average, for the value that is believed most. For PRAM it is the certified one. In a generalized table, the intruder
+   knows the class of a person and believes the shares of the class. Both have k = 3.
 """
 
 from __future__ import annotations
@@ -19,23 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sudare
-from pram_page import CASES, COLUMNS, Figures
+from page_parts import Figures
+from pram_page import CASES, COLUMNS
 from sudare.api import load_policy
+from sudare.core.errors import PolicyUnmetError
 from sudare.core.randomness import Entropy
 from sudare.estimates.matrix_estimator import from_matrix
 from sudare.methods import METHODS
 from sudare.methods.pram import uniform_matrix
 from sudare.methods.random_columns import CodeDraw
-from sudare.models import KAnonymity, Requirements, TCloseness
+from sudare.models import AlphaKAnonymity, KAnonymity, Requirements, TCloseness
 from sudare.sources.encoded_table import encode
-from sudare.table import Column
+from sudare.table import Column, Table
 
 ATTACKED = (2, 5, 6)
 """Cases of the paper, by their numbers."""
 K = 3
 ALPHAS = {"relationship": (0.45, 0.5, 0.55, 0.6, 0.7, 0.8), "income": (0.77, 0.8, 0.85, 0.9)}
 TS = tuple(round(0.02 * step, 2) for step in range(1, 46))
-"""The settings of t-closeness among which generalization may choose."""
+SHARES = tuple(round(0.02 * step, 2) for step in range(15, 50))
+SLOW = 2
+"""Of how many settings l-clustering, which takes longer, tries one."""
 REPEATS = 10
 
 Joint = NDArray[np.float64]
@@ -128,13 +130,18 @@ def exact_p(joint: Joint, at: int, alpha: float) -> float:
 
 
 def beside(
-    given: Given, alphas: Mapping[str, Sequence[float]] = ALPHAS, repeats: int = REPEATS, kept: Figures | None = None
+    given: Given,
+    alphas: Mapping[str, Sequence[float]] = ALPHAS,
+    repeats: int = REPEATS,
+    kept: Figures | None = None,
+    settings: tuple[Sequence[float], Sequence[float]] = (TS, SHARES),
 ) -> Figures:
     """Return, by sensitive column and alpha, the errors of counts by PRAM and by generalization at most that risk."""
     found: Figures = dict(kept or {})
     data, truth = table_of(given), joint_of(given)
     for sensitive, limits in alphas.items():
-        choices = [] if all(f"{sensitive}, {alpha}" in found for alpha in limits) else generalized(given, sensitive)
+        known = all(f"{sensitive}, {alpha}" in found for alpha in limits)
+        choices = [] if known else generalized(given, sensitive, *settings)
         for alpha in limits:
             key = f"{sensitive}, {alpha}"
             if key in found:
@@ -176,43 +183,66 @@ def _recoded(column: Column, codes: NDArray[np.int64]) -> Column:
     return replace(column, codes=codes.astype(np.uint32))
 
 
-def generalized(given: Given, sensitive: str, ts: Iterable[float] = TS) -> list[Figures]:
-    """Return the risk and the errors of generalized tables, by the t of t-closeness."""
+def generalized(
+    given: Given, sensitive: str, ts: Sequence[float] = TS, shares: Sequence[float] = SHARES
+) -> list[Figures]:
+    """Return the risk and the errors of generalized tables, by method and promise."""
     names = [name for name in given if name != sensitive]
     rules = {
         "columns": {name: {"role": "quasi"} for name in names} | {sensitive: {"role": "sensitive"}},
         "require": [{"model": "k-anonymity", "k": K}, {"model": "t-closeness", "t": 0.5, "column": sensitive}],
     }
     table = encode(table_of(given), load_policy(rules))
-    values, truth = table.sensitive[sensitive].codes.astype(np.int64), joint_of(given)
-    order = [*names, sensitive]
-    truth = np.transpose(truth, [list(given).index(name) for name in order]) * table.rows
+    promises: dict[str, Sequence[TCloseness | AlphaKAnonymity]] = {
+        "t-closeness": [TCloseness(t, sensitive) for t in ts],
+        "(alpha, k)-anonymity": [AlphaKAnonymity(share, K, sensitive) for share in shares],
+    }
     found = []
-    for t in ts:
-        made: Any = METHODS["top-down"].load()(table, Requirements((KAnonymity(K), TCloseness(t, sensitive))))
-        classes = made.classes.astype(np.int64)
-        counts = np.zeros((classes.max() + 1, given[sensitive].size))
-        np.add.at(counts, (classes, values), 1)
-        alpha = float(((counts**2 / counts.sum(axis=1, keepdims=True)).sum(axis=0) / counts.sum(axis=0)).max())
-        told = spread(counts, [table.single[name] for name in names], classes)
-        errors: dict[int, list[float]] = {2: [], 3: []}
-        for width in errors:
-            for some in combinations(range(len(order)), width):
-                gone = tuple(axis for axis in range(len(order)) if axis not in some)
-                errors[width].extend(((told - truth).sum(axis=gone) ** 2).ravel())
-        roots = {str(width): float(f"{np.sqrt(np.mean(each)):.6g}") for width, each in errors.items()}
-        found.append({"t": t, "alpha": _cut(alpha), "classes": len(counts), **roots})
+    for promise, models in promises.items():
+        for method, settings in (("top-down", models), ("l-clustering", models[::SLOW])):
+            for model in settings:
+                try:
+                    made: Any = METHODS[method].load()(table, Requirements((KAnonymity(K), model)))
+                except PolicyUnmetError:
+                    continue  # one value has a larger share of the whole table
+                setting = model.t if isinstance(model, TCloseness) else model.alpha
+                about = {"method": method, "promise": promise, "setting": setting}
+                found.append(about | _errors_of(given, table, sensitive, made.classes.astype(np.int64)))
     return found
+
+
+def _errors_of(given: Given, table: Table, sensitive: str, classes: NDArray[np.int64]) -> Figures:
+    """Return the risk and the errors of one generalized table; classes that show the same are one to an intruder."""
+    columns = list(table.single.values())
+    shows = [shown_values(column, classes) for column in columns]
+    alike = np.unique(np.concatenate(shows, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    values = table.sensitive[sensitive].codes.astype(np.int64)
+    counts = np.zeros((alike.max() + 1, given[sensitive].size))
+    np.add.at(counts, (alike[classes], values), 1)
+    alpha = float(((counts**2 / counts.sum(axis=1, keepdims=True)).sum(axis=0) / counts.sum(axis=0)).max())
+    order = [*(column.name for column in columns), sensitive]
+    truth = np.transpose(joint_of(given), [list(given).index(name) for name in order]) * table.rows
+    told = spread(counts, columns, alike[classes])
+    errors: dict[int, list[float]] = {2: [], 3: []}
+    for width in errors:
+        for some in combinations(range(len(order)), width):
+            gone = tuple(axis for axis in range(len(order)) if axis not in some)
+            errors[width].extend(((told - truth).sum(axis=gone) ** 2).ravel())
+    roots = {str(width): float(f"{np.sqrt(np.mean(each)):.6g}") for width, each in errors.items()}
+    return {"alpha": _cut(alpha), "classes": len(counts), **roots}
+
+
+def shown_values(column: Column, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which values each class shows."""
+    there = np.zeros((classes.max() + 1, column.size), np.bool_)
+    there[classes, column.codes] = True
+    return there
 
 
 def spread(counts: NDArray[np.float64], columns: Sequence[Column], classes: NDArray[np.int64]) -> Joint:
     """Return counts of all combinations: a class has any combination of the values that it shows equally often."""
     told = np.zeros((*(column.size for column in columns), counts.shape[1]))
-    shows = []
-    for column in columns:
-        there = np.zeros((len(counts), column.size), bool)
-        there[classes, column.codes] = True
-        shows.append(there)
+    shows = [shown_values(column, classes) for column in columns]
     for number, line in enumerate(counts):
         places = np.ix_(*(np.flatnonzero(each[number]) for each in shows))
         cells = int(np.prod([each[number].sum() for each in shows]))

@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from page_parts import looks, table, wrapped
+from page_parts import Figures, looks, save, table, wrapped
 
 COLUMNS = ("income", "marital-status", "relationship", "race")
 WAYS = ("raw", "inversion", "em")
 WORDS = {1: "one column", 2: "two columns", 3: "three columns"}
-
-Figures = dict[str, Any]
-"""What a JSON file holds."""
 
 
 class Case(NamedTuple):
@@ -208,8 +205,10 @@ def _against_part(found: Figures) -> list[str]:
             promised,
         ),
         wrapped(
-            "The last two columns are the largest beliefs if one certain value of the column, or one certain record, "
-            "is shown. By default, sudare promises alpha against all columns (`against: all-columns`). *Certified* is "
+            "The last two columns are the largest beliefs if one particular value of the column, or one particular "
+            "record, is shown. The p here is what sudare calibrates from shares that it rounds for the certificate, so "
+            "it is a little smaller than the printed one. By default, sudare promises alpha against all columns "
+            "(`against: all-columns`). *Certified* is "
             "what the audit proves from the published combinations, and *reached* what the intruder has with the "
             "exact table; p stands for " + ", ".join(COLUMNS) + "."
         ),
@@ -246,11 +245,12 @@ def _beside_part(found: Figures) -> list[str]:
         ]
         other = one["generalized"]
         if other is None:
-            shown_line += ["no table", "", ""]
+            shown_line += ["no table", "", "", ""]
         else:
             times[key] = other["2"] / min(one["calibrated"]["2"], one["per-column"]["2"])
             errors = f"{_rounded(other['2'])} / {_rounded(other['3'])}"
-            shown_line += [errors, f"{other['alpha']:.3f}", f"{other['classes']:,}"]
+            way = f"{other['method']}, {other['promise']} {other['setting']:g}"
+            shown_line += [errors, way, f"{other['alpha']:.3f}", f"{other['classes']:,}"]
         lines.append(shown_line)
     better = [ratio for ratio in times.values() if ratio > 1]
     return [
@@ -260,26 +260,49 @@ def _beside_part(found: Figures) -> list[str]:
             "The same risk, two kinds of release. The risk is alpha: the average belief of an intruder in a true "
             "value, for the value that is believed most. For PRAM the intruder knows which record is the person's and "
             "uses all columns; alpha is the certified limit. For generalization the intruder knows the person's class "
-            "and believes the shares of the class. Both keep k = 3. Generalization is `top-down` with t-closeness; of "
-            "45 settings of t, the one with the smallest error of two columns whose risk is at most alpha. A class "
-            "counts as if it had all combinations of the values that it shows equally often. PRAM is estimated by em. "
-            "Both choices may favour PRAM: (alpha, k)-anonymity limits the share of a value in every class, which is "
-            "nearer to this risk than t-closeness, and was not tried; nor was an estimator for classes. "
-            "Figures are root mean squared errors in records, over all cells of all tables of two / three columns:"
+            "and believes the shares of the class. Both keep k = 3. Generalization is the best of many releases whose "
+            "risk is at most alpha: those of `top-down` and `l-clustering`, under t-closeness and (alpha, k)-anonymity "
+            "with up to 45 settings each, and of these the one with the smallest error of two columns. A class counts "
+            "as if it had all combinations of the values that it shows equally often. PRAM is estimated by em. This "
+            "may still favour PRAM: only this even spread was tried, which is how "
+            "`sudare estimate` counts in classes. Figures are root mean squared errors in "
+            "records, over all cells of all tables of two / three columns:"
         ),
         table(
-            ["sensitive", "alpha", "pram, one p", "pram, one p for each", "generalization", "its risk", "its classes"],
+            [
+                "sensitive",
+                "alpha",
+                "pram, one p",
+                "pram, one p for each",
+                "generalization",
+                "by",
+                "its risk",
+                "its classes",
+            ],
             lines,
         ),
         wrapped(
             f"In {len(better)} of {len(times)} settings, counts of two columns from PRAM are nearer to the truth: "
-            f"those of generalization are off by {min(better):.1f} to {max(better):.1f} times as much as the better "
-            f"one of PRAM. {_worse_part(times)}This is about counts. Single records of PRAM are not true, and those "
-            "of generalization are, as far as they show something. From some alpha on, k limits p, and a larger alpha "
-            "gains nothing. One p for each column weighs all columns alike; which counts become better depends on the "
-            "columns."
+            f"the errors of generalization are {min(better):.1f} to {max(better):.1f} times as large as those of the "
+            f"better PRAM. {_worse_part(times)}{_bound_part(found)}This is about counts. Single records of PRAM are "
+            "not true. Those of generalization are, where they show something. One p for each column weighs all "
+            "columns alike; which counts become better depends on the columns."
         ),
     ]
+
+
+def _bound_part(found: Figures) -> str:
+    """Return from which alpha on k decides p, so that PRAM has less risk than it may have, as a sentence."""
+    said = []
+    for sensitive in dict.fromkeys(key.split(", ")[0] for key in found):
+        some = {float(key.split(", ")[1]): one for key, one in found.items() if key.startswith(sensitive)}
+        ps = {alpha: one["calibrated"]["p"][sensitive] for alpha, one in some.items()}
+        first = min(alpha for alpha, p in ps.items() if p == ps[max(ps)])
+        if first < max(ps):
+            said.append(f"{first:g} for {sensitive}")
+    if not said:
+        return ""
+    return f"From alpha = {' and '.join(said)} on, k decides p: there PRAM has less risk than generalization may have. "
 
 
 def _worse_part(times: dict[str, float]) -> str:
@@ -289,8 +312,8 @@ def _worse_part(times: dict[str, float]) -> str:
         return ""
     where = "; ".join(worse)
     return (
-        f"In the others ({where}) generalization is better, by up to {1 / min(worse.values()):.1f} times: the column "
-        "has so little to do with the others that small classes keep alpha by themselves, and generalize little. "
+        f"In the others ({where}) generalization is better, by up to {1 / min(worse.values()):.1f} times: there "
+        "small classes keep alpha already, and generalize little. "
     )
 
 
@@ -302,8 +325,8 @@ def _paper_part() -> list[str]:
     return [
         "## What the paper says",
         wrapped(
-            "Every value is kept with the retention probability p, and else drawn evenly from all values of its "
-            "column, its own included. Three conditions limit p:"
+            "Every value is kept with the retention probability p. Otherwise it is drawn evenly from all values of "
+            "its column, its own included. Three conditions limit p:"
         ),
         "- **Pk**: nobody connects a released record with its person with a probability above 1/k.\n"
         "- **alpha**: on average, an intruder who knows the distribution of the sensitive column gives a person's\n"
@@ -344,7 +367,7 @@ def _cases_part(kept: Figures) -> list[str]:
         "## The eight cases",
         wrapped(
             f"{kept['records']:,} records. The paper has priors of three digits, and cuts its results after four; so "
-            "do we here. The last three columns are with priors that are not rounded. What p comes from is bold."
+            "do we here. The last three columns are with priors that are not rounded. The limit that decides p is bold."
         ),
         table(head, lines),
         wrapped(
@@ -416,13 +439,14 @@ def _claims(kept: Figures) -> list[str]:
         wrapped(
             f"Over all tables of two columns, the mean squared error of em is {told}: {min(whole[2]):.2f} to "
             f"{max(whole[2]):.2f} of it; of three columns, {min(whole[3]):.3f} to {max(whole[3]):.2f}. Table by table "
-            f"there are {len(two)} settings of two columns, {single}; differences below a thousandth are rounding, "
-            "and do not count. Where no estimate is negative, both are the same. Raw counts of two columns are off by "
+            f"there are {len(two)} settings of two columns (a table, and a p of the curves or of a case), {single}; "
+            "differences below a thousandth are rounding, and do not count. Where no estimate is negative, both are "
+            "the same. Raw counts of two columns are off by "
             f"{min(raw):.1f} to {max(raw):.1f} times as much as em."
         ),
         wrapped(
             f"The 95% intervals hold the true count in {100 * min(inside):.1f}% to {100 * max(inside):.1f}% of the "
-            f"cells, by p and number of columns, in the mean {100 * float(np.mean(inside)):.1f}%."
+            f"cells, by p and number of columns, and {100 * float(np.mean(inside)):.1f}% on average."
         ),
     ]
 
@@ -453,7 +477,7 @@ def _pairs_part(pairs: Figures) -> list[str]:
     some = list(next(iter(pairs.values())))
     tables, extra = len(some), "education, education-num"
     columns = len({name for pair in some if pair != extra for name in pair.split(", ")})
-    besides = ", and education with its number, which mean the same" if extra in some else ""
+    besides = ", and education with the number of the education, which say the same" if extra in some else ""
     return [
         wrapped(
             f"{tables} tables of two columns of Adult: every two of its {columns} categorical columns{besides}. "
@@ -495,15 +519,9 @@ def draw(kept: Figures, folder: Path) -> None:
         _draw_beside(kept["beside"], folder / "pram_beside.svg")
 
 
-def _save(figure: Any, axes: Any, count: int, path: Path) -> None:
-    from matplotlib import pyplot
-
+def _finish(figure: Any, axes: Any, count: int, path: Path) -> None:
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=count, frameon=False)
-    figure.savefig(path, bbox_inches="tight", metadata={"Date": None, "Creator": None})
-    pyplot.close(figure)
-    # matplotlib leaves blanks at the ends of some lines
-    lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("".join(f"{line.rstrip()}\n" for line in lines), encoding="utf-8")
+    save(figure, path)
 
 
 def _draw_bounds(curves: Figures, path: Path) -> None:
@@ -524,7 +542,7 @@ def _draw_bounds(curves: Figures, path: Path) -> None:
     for axes, title in zip(panels, ("k", "alpha", "gamma"), strict=True):
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("p")
-    _save(figure, panels[1], len(SENSITIVE_LOOKS), path)
+    _finish(figure, panels[1], len(SENSITIVE_LOOKS), path)
 
 
 def _draw_utility(kept: Figures, path: Path) -> None:
@@ -542,7 +560,7 @@ def _draw_utility(kept: Figures, path: Path) -> None:
         axes.set_title(word, fontsize=10)
         axes.set_xlabel("p")
     panels[0].set_ylabel("root mean squared error, records")
-    _save(figure, panels[0], len(WAYS), path)
+    _finish(figure, panels[0], len(WAYS), path)
 
 
 BESIDE_LOOKS = {
@@ -568,4 +586,4 @@ def _draw_beside(found: Figures, path: Path) -> None:
         axes.set_title(sensitive, fontsize=10)
         axes.set_xlabel("alpha")
     panels[0].set_ylabel("root mean squared error, records")
-    _save(figure, panels[0], len(BESIDE_LOOKS), path)
+    _finish(figure, panels[0], len(BESIDE_LOOKS), path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from typing import Any
 
 import pytest
@@ -10,6 +11,21 @@ from hypothesis import settings
 
 settings.register_profile("sudare", deadline=None)
 settings.load_profile("sudare")
+
+
+FEW = 20
+"""Examples of a property that are never made fewer."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Try half of the examples that properties ask for; ``SUDARE_EXAMPLES=all``, as in ``make soak``, tries all."""
+    if os.environ.get("SUDARE_EXAMPLES") == "all":
+        return
+    for function in {function for item in items if (function := getattr(item, "function", None)) is not None}:
+        asked = getattr(function, "_hypothesis_internal_use_settings", None)
+        if asked is not None and asked.max_examples > FEW:
+            fewer = settings(asked, max_examples=max(asked.max_examples // 2, FEW))
+            function._hypothesis_internal_use_settings = fewer
 
 
 def pytest_collection_finish() -> None:

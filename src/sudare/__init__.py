@@ -15,8 +15,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AuditReport": "sudare.audits",
+    "Explanation": "sudare.drafts",
     "Plan": "sudare.releases.plans",
     "Policy": "sudare.policy",
+    "Preview": "sudare.pipeline.preview",
     "Release": "sudare.api",
     "Report": "sudare.reports.build",
     "SudareError": "sudare.core.errors",
@@ -27,10 +29,13 @@ _HOMES = {
     "compare": "sudare.api",
     "draft": "sudare.api",
     "estimate": "sudare.api",
+    "explain": "sudare.api",
     "explore": "sudare.api",
     "load_policy": "sudare.api",
     "new_signing_key": "sudare.api",
+    "numeric": "sudare.api",
     "parse_cell": "sudare.releases.cell_reader",
+    "preview": "sudare.api",
     "report": "sudare.api",
     "risk": "sudare.api",
 }
@@ -47,14 +52,19 @@ if TYPE_CHECKING:
         compare,
         draft,
         estimate,
+        explain,
         explore,
         load_policy,
         new_signing_key,
+        numeric,
+        preview,
         report,
         risk,
     )
     from sudare.audits import AuditReport
     from sudare.core.errors import SudareError
+    from sudare.drafts import Explanation
+    from sudare.pipeline.preview import Preview
     from sudare.policy import Policy
     from sudare.releases.cell_reader import parse_cell
     from sudare.releases.plans import Plan
@@ -62,8 +72,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AuditReport",
+    "Explanation",
     "Plan",
     "Policy",
+    "Preview",
     "Release",
     "Report",
     "SudareError",
@@ -75,10 +87,13 @@ __all__ = [
     "datasets",
     "draft",
     "estimate",
+    "explain",
     "explore",
     "load_policy",
     "new_signing_key",
+    "numeric",
     "parse_cell",
+    "preview",
     "report",
     "risk",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,34 +9,39 @@ from typing import TYPE_CHECKING, Any
 
 from sudare import engines, hierarchies
 from sudare.audits import AuditorInput, AuditReport
-from sudare.core.errors import ParameterError, PolicyError, Problem, TargetError, UnsupportedError, did_you_mean
+from sudare.core.errors import ParameterError, Problem
 from sudare.core.progress import Listener, silent
 from sudare.engines import shown_place as shown_place
 from sudare.methods import METHODS
 from sudare.pipeline import Request, Result, make, requirements_of
 from sudare.pipeline.deciders import MethodDecider, PlanDecider
 from sudare.pipeline.request import runs_on_spark
-from sudare.pipeline.request_checks import check_classes, chosen_method
+from sudare.pipeline.request_checks import check_classes, chosen_method, made_from_values
+from sudare.pipeline.request_checks import check_plan as check_plan
 from sudare.pipeline.request_checks import load_policy as load_policy
-from sudare.policy import Policy, SourceSpec
-from sudare.releases import check_folder, private_folder, second_table
+from sudare.policy import Policy
+from sudare.releases import private_folder, second_table
 from sudare.releases.plans import Plan
-from sudare.sources.column_encoders import as_in_tree, encoder
+from sudare.sources.column_hierarchies import column_hierarchy, values_without_place
 from sudare.sources.encoded_table import encode
 from sudare.sources.opened_source import Data, read
 from sudare.sources.unknown_values import UnknownValues
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sudare.comparisons import Comparison
+    from sudare.drafts import Explanation, SourceNotes
     from sudare.estimates import Answer, By
     from sudare.methods.lattice.exploration import Exploration
     from sudare.pipeline.calibration_run import Calibrated
+    from sudare.pipeline.preview import Preview
     from sudare.reports.build import Report
     from sudare.risks import Risk
 
 
-LOOKED_AT = 1_000_000
-"""The largest number of database records that a draft reads."""
+FIRST_ROWS = 10
+"""How many rows of a release a dry run shows, if nobody says."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,15 @@ class Release:
     def loss(self) -> dict[str, float]:
         """The loss figures, by metric."""
         return dict(self.certificate["loss"])
+
+    def to_numeric(self, **options: Any) -> Any:
+        """Return the rows as numbers, for charts, statistics and models.
+
+        Args:
+            options: as in `numeric`: `ranges`, `everything`, `unchanged`, `columns`, `kinds`, `policy`,
+                `most_categories`, `seed`.
+        """
+        return numeric(self, **options)
 
     def __repr__(self) -> str:
         facts = self.certificate
@@ -141,21 +154,59 @@ def anonymize(
         master=master,
     )
     release = Release.of(request, make(request))
-    if not entry.recodes_globally:
+    if not entry.recodes_globally or made_from_values(checked):
         return release
     return replace(release, plan=Plan.of(checked, dict(decider.described), release.certificate["search"]))
 
 
-def check_plan(policy: Policy | Mapping[str, Any] | str | Path, method: str | None, path: Path) -> None:
-    """Raise if the method makes no plan, or if it cannot be saved there."""
-    entry, _ = chosen_method(load_policy(policy), method)
-    if not entry.recodes_globally:
-        able = ", ".join(name for name, other in METHODS.items() if other.recodes_globally)
-        what = f"{entry.name} decides for each class separately, so there is no plan to save."
-        raise UnsupportedError(what, hint=f"these methods recode a column the same way everywhere: {able}.")
-    check_folder(path.parent)
-    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where a name is too long
-        raise TargetError(Problem(str(path), "is a folder.", "name a file."))
+def preview(
+    data: Data,
+    policy: Policy | Mapping[str, Any] | str | Path,
+    *,
+    rows: int = FIRST_ROWS,
+    out: str | Path | None = None,
+    method: str | None = None,
+    seed: int | None = None,
+    memory: int | str | None = None,
+    progress: Listener | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+) -> Preview:
+    """Make a release without keeping it: a dry run. You get its figures and its first rows.
+
+    It is made and proven like a release of `anonymize`, in a private folder that is removed at the end, or in temporary
+    tables of the database. If it cannot be made, or a promise fails, you get the same error. Nothing is written.
+
+    Args:
+        data: the table, as in `anonymize`.
+        policy: the policy: a path, a mapping, or the result of `load_policy`.
+        rows: how many of the first rows you get, at most 1000.
+        out: where the release would go, as in `anonymize`. It says in which form the release is made, and sudare checks
+            that it could be written there.
+        method: as in `anonymize`.
+        seed: as in `anonymize`.
+        memory: as in `anonymize`.
+        progress: as in `anonymize`.
+        engine: as in `anonymize`.
+        master: as in `anonymize`.
+    """
+    from sudare.pipeline.preview import preview_of
+
+    checked = load_policy(policy)
+    entry, options = chosen_method(checked, method)
+    return preview_of(
+        data,
+        checked,
+        MethodDecider(entry, options, seed),
+        rows=rows,
+        out=out,
+        memory=memory,
+        engine=engine,
+        policy_file=checked.file or policy,
+        seed=seed,
+        listener=progress or silent,
+        master=master,
+    )
 
 
 def apply(
@@ -360,7 +411,7 @@ def risk(
 
 
 def audit(
-    release: Data,
+    release: Data | Release,
     policy: Policy | Mapping[str, Any] | str | Path,
     *,
     method: str | None = None,
@@ -377,7 +428,8 @@ def audit(
     certificate.
 
     Args:
-        release: the release: a path, an address, or a table.
+        release: the release: a path, an address, a table, or the result of `anonymize`. The certificate of rows in
+            memory is not compared, because it has no digest of them. What Spark wrote needs `engine`, as below.
         policy: the policy: a path, a mapping, or the result of `load_policy`.
         method: the method that made the release, if it is not the policy's.
         other_policy: whether the release may have a certificate of another policy. Otherwise that is a failure.
@@ -391,7 +443,14 @@ def audit(
         chosen_method(checked, method)
     from sudare.pipeline.audit_run import audit_of, public_keys
 
-    told = AuditorInput(method=method, other_policy=other_policy, keys=public_keys(signed_by))
+    drawn = None
+    if isinstance(release, Release):  # is read from where it was written; rows in memory have no digest
+        written = release.path or (
+            release.place.address if isinstance(release.place, engines.Remote) else release.place
+        )
+        drawn = None if written else release.certificate.get("mechanism")
+        release = written or release.data
+    told = AuditorInput(method=method, other_policy=other_policy, keys=public_keys(signed_by), drawn=drawn)
     return audit_of(release, checked, told, spark=runs_on_spark(release, engine), master=master, progress=progress)
 
 
@@ -454,6 +513,66 @@ def estimate(
     )
 
 
+def released_rows(release: Any, columns: Sequence[str] | None = None) -> Any:
+    """Return the rows of a release, or some of its columns, as an Arrow table; its certificate has to be there."""
+    from sudare.releases.opened_release import chosen, open_released
+
+    opened = open_released(release)
+    table = opened.rows(opened.columns)
+    return table if columns is None else chosen(table, columns)
+
+
+def numeric(
+    release: Any,
+    certificate: Mapping[str, Any] | str | Path | None = None,
+    *,
+    ranges: str = "middle",
+    everything: str = "share",
+    unchanged: str = "keep",
+    columns: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    policy: Policy | Mapping[str, Any] | str | Path | None = None,
+    most_categories: int = 256,
+    seed: int | None = None,
+) -> Any:
+    """Return a release as numbers, for charts, statistics and models.
+
+    Dates become days from 1970-01-01, times of the day and durations become seconds. Each category becomes a column
+    `NAME=category` with its share, each item of a set a column `NAME=item`. Missing cells and masked records are
+    missing. The rows come in the kind of table that you pass; those of a path come as an Arrow table.
+
+    Args:
+        release: the release: a path, the result of `anonymize`, or its rows as a table.
+        certificate: the certificate of rows that you pass as a table: a mapping or its file. The table needs all
+            columns of the release. Without a certificate, every column counts as a quasi-identifier, and decimal commas
+            are not read.
+        ranges: what a range becomes: "middle", "ends" (two columns, `NAME_low` and `NAME_high`), or "draw", a random
+            number within it. Whole numbers are drawn where the column shows only whole numbers.
+        everything: what a cell becomes that shows nothing: "share" divides it evenly among all values of the column,
+            "missing" leaves it missing.
+        unchanged: whether to "keep" columns that are no quasi-identifiers, or to "encode" them, too.
+        columns: the columns of the release to return; without it, all.
+        kinds: what columns hold, if it cannot be seen: "numeric", "categorical" or "items" for each column.
+        policy: the policy of the release. With it, labels of hierarchies are divided among their leaves.
+        most_categories: the largest number of categories or items of a column.
+        seed: makes "draw" repeatable.
+    """
+    from sudare.releases.numeric.run import numeric_release
+
+    return numeric_release(
+        release,
+        certificate,
+        columns=columns,
+        policy=None if policy is None else load_policy(policy),
+        seed=seed,
+        ranges=ranges,
+        everything=everything,
+        unchanged=unchanged,
+        kinds=kinds,
+        most=most_categories,
+    )
+
+
 def report(
     release: Any,
     data: Data,
@@ -496,28 +615,105 @@ def report(
     )
 
 
-def draft(data: Data, *, name: str = "", encoding: str = "utf-8", delimiter: str | None = None) -> str:
+def draft(
+    data: Data,
+    *,
+    name: str = "",
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    sheet: str | int | None = None,
+) -> str:
     """Draft a policy from the columns of a table. Read every line of it before you use it.
 
     Args:
         data: the table: a path, an address of a database table, or a table of pandas, Polars, Arrow, DuckDB or Spark.
         name: what to call the table in the draft.
-        encoding: the encoding of a text file. The draft repeats it under `source`.
+        encoding: the encoding of a text file; detected if not given. The draft repeats it under `source`.
         delimiter: what separates the fields of a text file; detected if not given.
+        sheet: the name or the number of a sheet of a workbook; if not given, the first one that has records.
     """
+    return draft_with_notes(data, name=name, encoding=encoding, delimiter=delimiter, sheet=sheet)[0]
+
+
+def draft_with_notes(
+    data: Data,
+    *,
+    name: str = "",
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    sheet: str | int | None = None,
+) -> tuple[str, SourceNotes]:
+    """Return a draft, as `draft` does, and how the table was read for it, with what only a person can decide."""
     from sudare.drafts import draft_policy
 
-    place = engines.find_place(data)
-    if place is not None:
-        with engines.open_database(place) as database:
-            arrow = database.source(place, database.columns(place).names, most=LOOKED_AT).table()
-        return draft_policy(arrow, name=name or place.shown)
-    if isinstance(data, str | Path):
-        path, source = Path(data), SourceSpec.checked(encoding=encoding, delimiter=delimiter)
-        form = engines.TextForm(source.delimiter, source.encoding)
-        arrow = engines.read_file(path, engines.file_columns(path, form), form)
-        return draft_policy(arrow, name=name or path.name, source=source)
-    return draft_policy(engines.adopt(data)[0], name=name)
+    arrow, title, source = _draft_source(data, name, encoding, delimiter, sheet)
+    return draft_policy(arrow, name=title, source=source), source
+
+
+def explain(
+    data: Data,
+    *,
+    name: str = "",
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    sheet: str | int | None = None,
+) -> Explanation:
+    """Draft a policy and explain it: why each column is treated so, how much it singles out, and what it costs.
+
+    Args:
+        data: as in `draft`.
+        name: as in `draft`.
+        encoding: as in `draft`.
+        delimiter: as in `draft`.
+        sheet: as in `draft`.
+    """
+    from sudare.drafts import explain_policy
+
+    arrow, title, source = _draft_source(data, name, encoding, delimiter, sheet)
+    return explain_policy(arrow, name=title, source=source)
+
+
+def _draft_source(
+    data: Data, name: str, encoding: str | None, delimiter: str | None, sheet: str | int | None
+) -> tuple[pa.Table, str, SourceNotes]:
+    """Return the table that a draft looks at, what to call it, and how it was read."""
+    from sudare.drafts import SourceNotes
+    from sudare.sources.detected_source import detect_source
+
+    found = detect_source(data, encoding=encoding, delimiter=delimiter, sheet=sheet)
+    return found.table, name or found.name, SourceNotes(found.spec, found.reasons, found.questions)
+
+
+def make_hierarchy(
+    data: Data,
+    column: str,
+    hierarchy: Mapping[str, Any] | str,
+    *,
+    separator: str | None = None,
+    missing: Sequence[str] = (),
+    encoding: str | None = None,
+    delimiter: str | None = None,
+) -> hierarchies.Hierarchy:
+    """Return the hierarchy of a column, as a policy would have it. Its leaves are values: they are data about people.
+
+    Args:
+        data: the table: a path, an address of a database table, or a table of pandas, Polars, Arrow, DuckDB or Spark.
+        column: the column.
+        hierarchy: what a policy would say, such as "icd-10", "auto" or {"prefix": [5, 3]}.
+        separator: what separates the items of a cell, if the column holds item sets in text.
+        missing: texts that stand for a missing cell, besides an empty one.
+        encoding: the encoding of a text file; like everything that `draft` finds out, it is detected if not given.
+        delimiter: what separates the fields of a text file; detected if not given.
+    """
+    sets = {} if separator is None else {"kind": "items", "separator": separator}
+    policy = Policy.parse(
+        {
+            "columns": {column: {"role": "quasi", "hierarchy": hierarchy, **sets}},
+            "require": [{"model": "k-anonymity", "k": 2}],
+            "source": {"missing": ["", *missing]},
+        }
+    )
+    return column_hierarchy(data, policy, column, encoding=encoding, delimiter=delimiter)
 
 
 def hierarchy_gaps(data: Data, policy: Policy | Mapping[str, Any] | str | Path, column: str) -> list[str]:
@@ -525,19 +721,4 @@ def hierarchy_gaps(data: Data, policy: Policy | Mapping[str, Any] | str | Path, 
 
     These values are data about people: look at them, but do not log them.
     """
-    checked = load_policy(policy)
-    spec = checked.columns.get(column)
-    if spec is None:
-        raise PolicyError(
-            Problem("columns", f"'{column}' is not a column of this policy.", did_you_mean(column, checked.columns))
-        )
-    where = spec.hierarchy
-    if where is None or (where.file is None and where.tree is None) or spec.role == "identifier":
-        raise PolicyError(Problem(f"columns.{column}", "has no hierarchy from a file or a tree."))
-    source, _ = read(data, checked, only=[column])
-    found = encoder(column, spec, source, checked.source.missing)
-    for batch in source.batches([column]):
-        found.add(batch.column(column))
-    values = as_in_tree(found.finish(), spec, checked.folder)
-    tree = hierarchies.given(where, checked.folder)
-    return [str(value) for value in hierarchies.missing_values(tree, values).to_pylist()]
+    return values_without_place(data, load_policy(policy), column)

@@ -29,7 +29,10 @@ ROOMS = {
     "kernels": Room("compiled loops on plain arrays, in folders that mirror `methods/`; the only room with numba"),
     "policy": Room("what the user asks for: the words of a policy, and everything that can be wrong with one", "core"),
     "table": Room("encoded columns, item sets, atoms, taxonomies, recodings and covers", "core kernels"),
-    "hierarchies": Room("trees of values: files, prefixes, bands of numbers, dates", "core table"),
+    "hierarchies": Room(
+        "trees of values: files, prefixes, bands of numbers, dates, and those that come with sudare",
+        "core policy table",
+    ),
     "models": Room("privacy models, one file each", "core table"),
     "metrics": Room("loss measures, one definition each", "table"),
     "methods": Room(
@@ -40,7 +43,8 @@ ROOMS = {
         "the user's table, opened and encoded as the policy says", "core engines hierarchies models policy table"
     ),
     "releases": Room(
-        "rendering, writing, certificate, placing; and the way back: opening a release, reading its cells, plans",
+        "rendering, writing, certificate, placing; and the way back: opening a release, reading its cells, also as "
+        "numbers, plans",
         "core engines hierarchies kernels methods metrics policy sources table",
     ),
     "audits": Room("the independent proof: it shares no code with what it proves", "core policy"),
@@ -58,24 +62,30 @@ ROOMS = {
         "the report: `describe/` makes its figures, `svg/` its charts, `templates/` and `sections.py` show them",
         "core engines estimates hierarchies methods policy releases sources table",
     ),
-    "drafts": Room("drafts of policies, from the columns of a table", "core policy table"),
+    "drafts": Room("drafts of policies, from the columns of a table", "core hierarchies policy risks table"),
     "datasets": Room("sample data, and synthetic claims of any size", "core"),
     "api": Room(
         "the verbs: each checks its arguments and calls one room",
         "audits comparisons core drafts engines estimates hierarchies methods pipeline policy releases reports "
         "risks sources",
     ),
+    "sklearn": Room("releases in scikit-learn: a transformer", "api core engines policy releases"),
+    "accessors": Room("released cells in pandas and Polars: the accessor `sudare`", "api core engines releases"),
     "cli": Room(
-        "the command line, thin over `api`", "api comparisons core datasets hierarchies policy releases reports"
+        "the command line, thin over `api`",
+        "api comparisons core datasets drafts hierarchies policy releases reports",
     ),
 }
+
+FILES = ("api", "sklearn", "accessors")
+"""Rooms that are a single file."""
 
 
 def table() -> str:
     """Return the rooms as a table of Markdown."""
     lines = ["| room | what is in it | may import |", "|---|---|---|"]
     for name, room in ROOMS.items():
-        shown = f"`{name}.py`" if name == "api" else f"`{name}/`"
+        shown = f"`{name}.py`" if name in FILES else f"`{name}/`"
         lines.append(f"| {shown} | {room.purpose} | {', '.join(sorted(room.allowed)) or 'nothing of ours'} |")
     return "\n".join(lines)
 

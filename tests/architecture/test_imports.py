@@ -28,8 +28,8 @@ OUTSIDE = {
     "psycopg": ("engines/database/postgres",),
     "adbc_driver_postgresql": ("engines/database/postgres",),
     "adbc_driver_manager": ("engines/database/postgres",),
-    "pandas": ("engines/dataframes",),
-    "polars": ("engines/dataframes",),
+    "pandas": ("engines/dataframes", "accessors"),
+    "polars": ("engines/dataframes", "accessors"),
     "pycanon": (),
     "typer": ("cli",),
     "rich": ("cli", "core/text_tables"),  # which asks it how wide letters are
@@ -38,7 +38,7 @@ OUTSIDE = {
     "yaml": ("core/input_limits", "policy", "hierarchies/", "audits/bounds", "audits/hierarchy", "drafts/"),
     "pydantic": ("policy", "methods/options.py"),
     "cryptography": ("releases/signatures", "audits/signatures"),
-    "sklearn": ("comparisons/", "risks/inference"),
+    "sklearn": ("comparisons/", "risks/inference", "sklearn.py"),
 }
 
 STATISTICAL = {
@@ -49,6 +49,7 @@ STATISTICAL = {
     "risks/": "draws whom it attacks, and releases nothing",
     "reports/describe/class_sizes.py": "digests of item sets",
     "reports/describe/relations.py": "draws the records that a picture is made from",
+    "releases/numeric/": "draws numbers within what a release shows, and releases nothing",
     "estimates/shrinkage.py": "draws from what an estimate says",
 }
 DRAWING = re.compile(r"\b(random|rand|randn|uuid|gen_random_uuid|setseed|shuffle)\s*\(\s*\)", re.IGNORECASE)

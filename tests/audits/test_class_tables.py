@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.audits import audit_release, equivalence_classes
+from sudare.core.private_folders import PREFIX
 from sudare.policy import Policy
 
 from .tables import write
@@ -166,7 +167,7 @@ def test_little_memory_spills_and_proves_the_same(tmp_path):
 
     def look(_):
         nonlocal spilled
-        spilled += sum(file.stat().st_size for file in tmp_path.glob("sudare-audit-*/*"))
+        spilled += sum(file.stat().st_size for file in tmp_path.glob(f"{PREFIX}*/**/*") if file.is_file())
 
     assert found(path, scratch=tmp_path, memory=1 << 26, progress=look) == found(path)
     assert spilled

@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sudare
+from sudare.audits import audit_release
+from sudare.core.errors import DataError
+from sudare.policy import Policy
 
 from .tables import classes, prove, write
 
@@ -138,3 +141,45 @@ def test_sets_that_few_hold_are_counted_where_no_item_is_rare():
     [told] = [each for each in release.certificate["warnings"] if each["kind"] == "rare-values"]
     assert told["figures"] == {"fewer_than": 3, "sets": 6}
     assert "role: quasi" in told["text"]
+
+
+@pytest.mark.parametrize("separator", [None, ";"])
+def test_a_separator_that_no_set_has_proves_nothing(separator):
+    """Whole texts are rarer than the items in them: everybody in the class has flu."""
+    release = classes(a=["flu|x", "flu|y", "flu|z"])
+    with pytest.raises(DataError, match=r"no cell has the separator '[,;]', and 100% of them have '\|'") as caught:
+        proven(release, 3, separator=separator)
+    assert 'separator: "|"' in caught.value.problems[0].hint
+    assert "flu" not in str(caught.value)
+    assert proven(release, 3, separator="|").achieved == 1
+
+
+def test_other_marks_within_items_are_no_mistake():
+    found = proven(classes(a=["w/o finding", "flu,HIV"]), 2)
+    assert found.achieved == 2
+    rare = [f"{number}" for number in range(19)] + ["w/o finding"]  # below a tenth
+    assert proven(classes(a=rare), 2).achieved == 20
+    single = ["HIV/AIDS", "flu", "ENT w/o finding", "gout"]  # the promise holds in both ways of reading
+    assert proven(classes(a=single), 2).achieved == 4
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_sets_of_one_item_with_other_marks_are_released_and_proven(tmp_path, ending):
+    items = [["HIV/AIDS"], ["flu"], ["ENT w/o finding"], ["gout"]] * 3
+    data = pa.table({"zone": [f"{number % 2}" for number in range(12)], "illness": items})
+    policy = {
+        "columns": {"zone": {"role": "quasi"}, "illness": SETS},
+        "require": [{"model": "k-anonymity", "k": 2}, asked(2)],
+    }
+    release = sudare.anonymize(data, policy, out=tmp_path / f"release.{ending}")
+    assert sudare.audit(release, policy).passed
+
+
+def test_two_promises_about_one_set_look_at_the_other_mark_each():
+    release = classes(a=["flu/x", "flu/y", "flu/z", "cold", "gout", "mumps"])
+    columns = {"zone": {"role": "quasi"}, "illness": SETS}
+    twice = Policy.parse({"columns": columns, "require": [asked(2), asked(2, harmless=["gout"])]})
+    assert audit_release(release, twice).passed
+    stricter = Policy.parse({"columns": columns, "require": [asked(2), asked(3)]})
+    with pytest.raises(DataError, match="50% of them have '/'"):
+        audit_release(release, stricter)

@@ -171,9 +171,13 @@ def test_a_type_that_cannot_be_compared():
 
 def test_what_is_no_release(tmp_path):
     assert "is a folder" in refused(tmp_path)
-    other = tmp_path / "release.xlsx"
+    book = tmp_path / "release.xlsx"
+    book.write_text("x")
+    assert "is no workbook of Excel, or is damaged" in refused(book)
+    other = tmp_path / "release.ods"
     other.write_text("x")
-    assert "Allowed: .csv, .tsv, .txt, .parquet, .arrow, .feather, .ipc." in refused(other)
+    allowed = ".csv, .tsv, .txt, .parquet, .arrow, .feather, .ipc, .jsonl, .xlsx; and text with .gz or .zst behind it."
+    assert f"Allowed: {allowed}" in refused(other)
     assert "got int" in refused(5)
 
 

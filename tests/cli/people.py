@@ -142,12 +142,15 @@ def run(*arguments: Any) -> Any:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def command(*arguments: Any, preexec: Callable[[], None] | None = None, **environment: str) -> Any:
-    """Run the real command to its end."""
+def command(
+    *arguments: Any, preexec: Callable[[], None] | None = None, decode: str | None = None, **environment: str
+) -> Any:
+    """Run the real command to its end; ``decode``: what it says is in this encoding."""
     return subprocess.run(
         line(*arguments),
         capture_output=True,
         text=True,
+        encoding=decode,
         timeout=600,
         env={**os.environ, **environment},
         preexec_fn=preexec,

@@ -37,7 +37,7 @@ class TestFile:
         (place.folder / "people.csv").mkdir()
         assert "is a folder" in place.refused(place.folder / "people.csv")
 
-    @pytest.mark.parametrize("name", ["people.xlsx", "people"])
+    @pytest.mark.parametrize("name", ["people.doc", "people"])
     def test_unknown_ending(self, place, name):
         assert "not a supported kind of file" in place.refused(name=name)
 
@@ -134,7 +134,7 @@ class TestEncoding:
 
     def test_said_wrong(self, place):
         message = place.refused(text().encode("utf-8") + b"\xff", policy(source={"encoding": "ascii"}))
-        assert "is not in ascii, the given encoding" in message
+        assert "is not text in ascii" in message
 
     @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
     def test_said_right(self, place, encoding):
@@ -251,7 +251,7 @@ class TestCells:
 
     @pytest.mark.parametrize("cell", ["inf", "-Infinity", "1e999"])
     def test_infinite(self, place, cell):
-        assert "column 'age': 1 cells are infinite" in place.refused(text(with_cell("age", cell)))
+        assert "column 'age': 1 cell is infinite" in place.refused(text(with_cell("age", cell)))
 
     def test_nan_is_missing(self, place):
         rules = policy(require=[{"model": "k-anonymity", "k": 6}])
@@ -373,9 +373,9 @@ class TestHierarchy:
         ("column", "said"),
         [
             ("jobb", "Did you mean 'job'?"),
-            ("age", "has no hierarchy from a file or a tree"),
-            ("zip", "has no hierarchy from a file or a tree"),
-            ("name", "has no hierarchy from a file or a tree"),
+            ("age", "has no hierarchy from a file or a tree, or of built-in codes"),
+            ("zip", "has no hierarchy from a file or a tree, or of built-in codes"),
+            ("name", "has no hierarchy from a file or a tree, or of built-in codes"),
         ],
     )
     def test_gaps_of_no_hierarchy(self, place, column, said):
@@ -425,7 +425,7 @@ class TestTarget:
     def test_name_too_long(self, place, length):
         assert "File name too long" in place.refused(out=f"{'x' * length}.csv")
 
-    @pytest.mark.parametrize("name", ["release.xlsx", "release", "release.csv.gz", "release.pq"])
+    @pytest.mark.parametrize("name", ["release.docx", "release", "release.parquet.gz", "release.pq"])
     def test_unknown_ending(self, place, name):
         assert "is not a file ending for a release" in place.refused(out=name)
 

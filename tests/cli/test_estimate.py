@@ -142,7 +142,7 @@ def test_letters_that_a_terminal_would_obey_are_not_printed(place):
         (("--of", "disease", "--level", "-0.5"), "level: must be a number between 0 and 1; got -0.5."),
         (("--of", "disease", "--estimator", "me"), "estimator: 'me' is not an estimator for this release."),
         (("--of", "disease", "--eps", "1"), "eps: applies only to the estimator bayes."),
-        (("--of", "disease", "--estimator", "bayes", "--eps", "-1"), "eps is -1.0; it must be above 0."),
+        (("--of", "disease", "--estimator", "bayes", "--eps", "-1"), "eps is -1.0; it must be a number above 0."),
         (("--of", "disease", "--policy", "nowhere.yaml"), "nowhere.yaml"),
     ],
 )
@@ -174,7 +174,7 @@ def test_a_generalized_column(place, made):
 def test_no_release(place, made):
     assert "there is no such file" in refused(place, place.out / "nothing.csv", "--of", "disease")
     assert "the certificate of this release is missing" in refused(place, place.data(), "--of", "disease")
-    assert "is not a supported kind of file" in refused(place, place.folder, "--of", "disease")
+    assert "is a folder" in refused(place, place.folder, "--of", "disease")
 
 
 def test_a_release_without_its_certificate(place, made):

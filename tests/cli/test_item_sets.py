@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare
-from sudare.releases.placement import PREFIX
+from sudare.core.private_folders import PREFIX
 
 from .people import command, run
 
@@ -233,3 +233,17 @@ def test_a_separator_that_some_cell_has_is_taken_as_it_is(tmp_path):
 def test_single_items_need_no_separator(tmp_path):
     given, _ = write(tmp_path, ["ale", "rum"] * 30 + ["ale/rum"] * 3, kind="text")
     assert made(given)["rows_out"] == PEOPLE + 3
+
+
+def test_one_item_in_every_sensitive_set_ends_with_the_reason(tmp_path):
+    """No class could hide it, whatever is generalized; 1 is the exit code of a policy that cannot be met."""
+    sets = [["flu", "abcdefgh"[place % 8]] for place in range(PEOPLE)]
+    given, out = write(tmp_path, sets, **SENSITIVE)
+    done = run(*given)
+    assert done.exit_code == 1
+    said = json.loads(done.stdout)["error"]
+    assert "things" in json.dumps(said)
+    assert "100" in json.dumps(said)
+    assert "flu" not in done.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet", "policy.json"]
+    assert not out.exists()

@@ -18,8 +18,8 @@ import pytest
 
 import sudare
 from sudare.core.errors import SudareError
+from sudare.core.private_folders import PREFIX
 from sudare.releases.file_writers import write_batches
-from sudare.releases.placement import PREFIX
 
 from .people import command, line
 

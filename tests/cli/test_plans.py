@@ -488,7 +488,7 @@ class TestWhere:
 
     def test_a_release_of_no_kind(self, planned):
         planned.made(levels=LEVELS)
-        assert "second.xlsx" in planned.turned_down(planned.new(), out="second.xlsx")
+        assert "second.docx" in planned.turned_down(planned.new(), out="second.docx")
 
     @pytest.mark.parametrize("content", ["", "{}", json.dumps(POLICY), "a,b\n1,2\n"])
     def test_something_else_for_a_plan(self, planned, content):

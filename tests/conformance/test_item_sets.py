@@ -345,14 +345,13 @@ def test_equal_gains_do_not_go_by_the_order_of_the_records(name, options, seed):
 @every_way
 @pytest.mark.parametrize("asked", [[("k-anonymity", {"k": 10})], TOGETHER], ids=["rows", "several"])
 def test_many_workers_and_small_blocks_decide_what_one_does(name, options, asked, monkeypatch):
-    table = clients(6000, 8)
+    table = clients(frame.SMALL_TABLE + 400, 8)  # fewer records have one worker
     found = []
-    for count, block in ((1, 1 << 20), (3, 64), (2, 700)):
+    for count, block in ((1, 1 << 20), (3, 64)):
         monkeypatch.setattr("os.cpu_count", lambda count=count: count)
         monkeypatch.setattr(frame, "BLOCK", block)
         found.append(decide(name, options, table, required(*asked, limit=0.02)).classes)
     np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_array_equal(found[0], found[2])
 
 
 @every_way

@@ -41,6 +41,24 @@ def test_identifiers(name):
     assert read_name(name).identifier
 
 
+@pytest.mark.parametrize("name", ["UTILITYID", "PATIENTID", "STUDENTID", "HOSPITALID", "UTILITYID2", "FK_UTILITYID"])
+def test_ids_written_together_in_capitals(name):
+    assert read_name(name).id_like or read_name(name).person_number
+
+
+@pytest.mark.parametrize("name", ["COVID", "INVALID", "UNPAID", "MEDICAID", "THYROID", "OPIOID", "HYBRID", "Utilityid"])
+def test_words_in_capitals_that_end_like_ids(name):
+    assert not read_name(name).id_like
+
+
+@pytest.mark.parametrize(
+    "name", ["Hauptdiagnose", "NEBENDIAGNOSE", "aufnahmediagnosen", "hoofddiagnose", "Vorerkrankung", "Laborbefund"]
+)
+def test_compounds_of_diagnoses(name):
+    assert read_name(name).sensitive
+    assert not read_name("diagnosegruppenart").sensitive
+
+
 @pytest.mark.parametrize(
     "name", ["city_name", "drug name", "age", "education-num", "病名", "country", "hostname_count", "filename", "職業"]
 )

@@ -123,7 +123,8 @@ def test_every_column_has_a_reason():
 def test_adult():
     policy = read(adult())
     assert policy.sensitive == ["income"]
-    assert policy.quasi == [name for name in adult().column_names if name not in ("income", "fnlwgt")]
+    # education and education-num say the same, so one of them is enough: the one that has ranges
+    assert policy.quasi == [name for name in adult().column_names if name not in ("income", "fnlwgt", "education")]
     numeric = [name for name in policy.quasi if policy.columns[name].kind == "numeric"]
     assert numeric == ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
     assert [spec.model for spec in policy.require] == ["k-anonymity", "l-diversity"]
@@ -165,7 +166,7 @@ def test_japanese():
         "年齢": [20 + number % 40 for number in range(90)],
         "性別": ["男", "女", "不明"] * 30,
         "郵便番号": [f"{100 + number}-{2000 + number}" for number in range(90)],
-        "病名": ["ア", "イ", "ウ"] * 30,
+        "病名": ["ア", "ア", "イ", "イ", "ウ", "ウ"] * 15,  # not the same for each sex, which would give it away
     })  # fmt: skip
     policy = read(table)
     assert [spec.role for spec in policy.columns.values()] == [

@@ -118,7 +118,7 @@ def test_measurements_are_not_dropped():
     policy, text = drafted(table)
     assert {spec.role for spec in policy.columns.values()} == {"quasi"}
     assert {policy.columns[name].kind for name in table.column_names if name != "sex"} == {"numeric"}
-    assert text.count("an exact one identifies") == 2  # what is sensitive would leave as it is
+    assert text.count("an exact one identifies") == 3  # what is sensitive would leave as it is: two, and a lab value
 
 
 def test_equal_weights_of_different_people_are_no_person():

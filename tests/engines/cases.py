@@ -23,6 +23,27 @@ def policy(columns=None, **parts):
     return {"columns": {**roles, **(columns or {})}, "require": require, **parts}
 
 
+def coded(count=600, seed=3):
+    """Return records with codes, and a policy with the hierarchies that come with sudare."""
+    draw = np.random.default_rng(seed)
+    codes = ["I21.0", "I21", "i22.1", "I63.3", "E11.9", "E11.-", "E10.30†", "J45.0", None]
+    places = ["DE", "Germany", "FRA", "Mexico", "US", "Japan"]
+    table = pa.table(
+        {
+            "code": [codes[place] for place in draw.integers(0, len(codes), count)],
+            "country": [places[place] for place in draw.integers(0, len(places), count)],
+            "age": pa.array(draw.integers(17, 91, count), pa.int64()),
+            "pay": pa.array(np.round(draw.lognormal(9, 1, count), 2)),
+            "short": [["E11.9", "E11", "E1", "I21"][place] for place in draw.integers(0, 4, count)],
+            "ill": [f"ill {number}" for number in draw.integers(0, 4, count)],
+        }
+    )
+    levels = {"code": "icd-10", "country": "iso-3166", "age": "ages", "pay": "auto", "short": {"prefix": [5, 3, 1]}}
+    columns = {name: {"role": "quasi", "hierarchy": level} for name, level in levels.items()}
+    require = [{"model": "k-anonymity", "k": 4}, {"model": "l-diversity", "l": 2, "column": "ill"}]
+    return table, {"columns": columns | {"ill": {"role": "sensitive"}}, "require": require}
+
+
 def claims(count=300, seed=3):
     """Return records with item sets."""
     draw = np.random.default_rng(seed)

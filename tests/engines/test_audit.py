@@ -51,6 +51,13 @@ def test_a_table_audits_like_its_file_where_it_fails(home, release, tmp_path):
     assert found(inside) == found(outside)
 
 
+def test_the_result_of_a_release_is_audited_where_it_is(home):
+    home.load("adult", ADULT)
+    made = sudare.anonymize(home.address("adult"), RULES, out=home.address("release"))
+    report = sudare.audit(made, RULES)
+    assert report.passed and "classes" in report.verified
+
+
 def test_any_table_can_be_audited(home):
     """Whoever made it."""
     home.load("adult", ADULT)

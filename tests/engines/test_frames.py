@@ -104,6 +104,8 @@ def make_arrow(kind, table):
 def test_released_frame_is_audited_again():
     release = sudare.anonymize(people().to_pandas(), POLICY)
     assert sudare.audit(release.data, POLICY).passed
+    report = sudare.audit(release, POLICY)
+    assert report.passed and not report.verified  # rows in memory have no digest for a certificate
     assert repr(release).startswith("<sudare.Release: 240 of 240 records")
     assert release.loss["gcp"] == release.certificate["loss"]["gcp"]
 
@@ -259,3 +261,8 @@ def test_frame_to_file(tmp_path, expected):
     assert release.data is None
     assert release.path == tmp_path / "release.parquet"
     assert sudare.audit(release.path, POLICY).passed
+
+
+def test_periods_are_their_first_days():
+    frame = pd.DataFrame({"month": pd.period_range("2020-01", periods=3, freq="M")})
+    assert [str(day)[:10] for day in adopt(frame)[0]["month"].to_pylist()] == ["2020-01-01", "2020-02-01", "2020-03-01"]

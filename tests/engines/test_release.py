@@ -11,7 +11,7 @@ from sudare import datasets
 from sudare.core.errors import UnsupportedError
 from sudare.methods import METHODS
 
-from .cases import ADULT, QUASI, claims, policy
+from .cases import ADULT, QUASI, claims, coded, policy
 from .homes import rows
 
 DIVERSE = [{"model": "k-anonymity", "k": 4}, {"model": "l-diversity", "l": 2, "column": "income"}]
@@ -135,6 +135,10 @@ def test_order(home, order):
 
 def test_hierarchies_without_global_recoding(home):
     compared(home, ADULT, policy(ALL_LEVELS, require=DIVERSE))
+
+
+def test_hierarchies_that_come_with_sudare(home):
+    compared(home, *coded())
 
 
 def test_limits_on_distributions(home):

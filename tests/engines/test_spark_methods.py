@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.engines.cases import coded
 from tests.engines.comparing import assert_same
 
 import sudare
@@ -66,6 +67,13 @@ SETTINGS = {
     "l-incognito": adult_policy("l-incognito", k=None, l=3, suppression=0.1),
     "tds": adult_policy("tds", target="income"),
 }
+
+
+@pytest.mark.parametrize("method", ["top-down", "full-domain"])
+def test_hierarchies_that_come_with_sudare(spark, method, tmp_path):
+    table, policy = coded()
+    policy["method"] = {"name": method}
+    assert_same(sudare.anonymize(table, policy), made(spark, table, policy, "folder", tmp_path))
 
 
 def runs():

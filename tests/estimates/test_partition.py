@@ -154,6 +154,7 @@ def test_conditions(values, wanted, kept):
         ([{"a": 1}], "x", None, "column 'x' holds sets or structures"),
         (["a"], (), "x=1..2", "column 'x' holds neither numbers nor dates, so it has no ranges."),
         ([1], (), "x=a..b", "the range of column 'x' must have numbers as its ends."),
+        ([1], (), {"x": (1, 10**400)}, "the range of column 'x' must have numbers as its ends."),
         ([1], (), "x=2020-01-01..", "the range of column 'x' must have numbers as its ends."),
         ([date(2020, 1, 1)], (), "x=1..5", "the range of column 'x' must have dates as its ends."),
         ([date(2020, 1, 1)], (), "x=2020-02-30..", "the range of column 'x' must have dates as its ends."),

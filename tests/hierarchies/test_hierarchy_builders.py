@@ -1,6 +1,7 @@
 """Hierarchies that follow from the values: prefixes, bands, dates, flat; and the choice by a policy."""
 
 import datetime
+import tempfile
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sudare.core.errors import HierarchyError
-from sudare.hierarchies import bands, build, dates, flat, levels, prefix
+from sudare.hierarchies import bands, build, csv_text, dates, flat, from_csv, levels, prefix
 from sudare.policy import HierarchySpec
 
 
@@ -36,6 +37,31 @@ def test_prefix_reports_lengths_and_masks_together_without_values():
     assert "2 of 4 distinct values do not have 5 characters" in message
     assert "1 of 4 distinct values hold the character '*'" in message
     assert "9021" not in message
+
+
+def test_prefix_of_codes_of_several_lengths():
+    assert rows(prefix([5, 3, 1], pa.array(["E11.9", "E11", "E1", "I21.0"]))) == [
+        ("E11.9", "E11**", "E****", "*"),
+        ("E11", "E11**", "E****", "*"),
+        ("E1", "E1", "E****", "*"),
+        ("I21.0", "I21**", "I****", "*"),
+    ]
+    assert rows(prefix([5, 3], pa.array(["E"]))) == [("E", "E", "*")]
+    with pytest.raises(HierarchyError) as caught:
+        prefix([5, 3], pa.array(["E11.9", "E11.90", "E1"]))
+    assert "1 of 3 distinct values are longer than 5, the first prefix length" in str(caught.value)
+    assert "E11" not in str(caught.value)
+
+
+@given(st.lists(st.text("AB1.", min_size=1, max_size=5), min_size=1, unique=True).filter(lambda codes: "A" in codes[0]))
+def test_codes_of_several_lengths_make_a_tree(codes):
+    made = prefix([5, 3, 1], pa.array(codes))
+    file = Path(tempfile.mkdtemp()) / "codes.csv"
+    file.write_text(csv_text(made), encoding="utf-8")
+    assert rows(from_csv(file)) == rows(made)
+    for leaf, three, one, _ in rows(made):
+        assert three == (leaf if len(leaf) < 3 else f"{leaf[:3]}**")
+        assert one == f"{leaf[0]}****"
 
 
 @pytest.mark.parametrize("lengths", [[], [3, 5], [5, 5], [5, 0]])
@@ -229,7 +255,7 @@ def test_build_tells_what_is_wrong_and_what_is_lacking_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "said", ["none.csv", {"prefix": [9]}, {"dates": ["day"]}, {"bands": [5]}, {"tree": {"A": ["x"]}}]
+    "said", ["none.csv", {"prefix": [3]}, {"dates": ["day"]}, {"bands": [5]}, {"tree": {"A": ["x"]}}]
 )
 def test_build_names_the_column(said):
     with pytest.raises(HierarchyError) as caught:

@@ -154,13 +154,14 @@ def test_whoever_joins_whom_all_of_a_circle_and_those_that_lead_to_it_end_togeth
     assert (ends[ends] == ends).all()
 
 
-def test_polishing_ends_on_adult_where_three_classes_join_in_a_circle():
-    quasi = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"]
+@pytest.mark.parametrize("method", [{"name": "top-down", "polish": True}, {"name": "l-clustering"}], ids=str)
+def test_classes_that_join_in_a_circle_come_to_an_end_on_adult(method):
+    quasi = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country", "income"]
     diverse = {"model": "l-diversity", "variant": "recursive", "c": 1, "l": 5, "column": "occupation"}
     policy = {
         "columns": {**{name: {"role": "quasi"} for name in quasi}, "occupation": {"role": "sensitive"}},
         "require": [diverse],
-        "method": {"name": "top-down", "polish": True},
+        "method": method,
     }
     people = sudare.datasets.adult().slice(0, 20_000).select([*quasi, "occupation"])
     assert sudare.anonymize(people, policy).data.num_rows == 20_000

@@ -93,7 +93,8 @@ def test_a_table_that_cannot_keep_it_is_told_the_largest_l(grouping):
         for problem in problems:
             most = max((each for each in range(2, l) if naive(everybody[0], each)), default=None)
             told = f"largest l possible is {most}:" if most else "no l is possible"
-            assert told in problem.what or f"has {len(everybody[0])} records" in problem.what
+            rows = len(everybody[0])
+            assert told in problem.what or f"has {rows} record{'s' if rows != 1 else ''}" in problem.what
             assert not any(item.strip() in problem.what for item in ITEMS)
 
 

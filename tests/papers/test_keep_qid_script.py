@@ -334,7 +334,7 @@ def test_a_small_run_measures_every_way(measured):
         assert (list(found[name]["l"]), list(found[name]["s"])) == (["4", "10"], ["0.07", "0.3"])
         assert found[name]["l"]["10"] == found[name]["s"]["0.07"] == found[name]["grid"]["5"]["3"]
         assert found[name]["l"]["4"]["queries"] == 9
-        assert found[f"{name}, everybody"]["default"]["queries"] == 3
+        assert found[f"{name}, everybody"]["default"]["queries"] == 9
     assert found["SAL, copies"]["table"]["copies"] > 1
     assert set(measured["census"]) >= {"headline", "g", "l", "s", "d", "everybody"}
     assert measured["census"]["all records"] == 1400
@@ -444,7 +444,9 @@ def test_the_workload_of_the_paper_is_measured_in_full(kept):
     assert set(found["adult"]) == set(kept["adult"]["sets"])
     for name, by_l in found["adult"].items():
         assert set(by_l) == set(kept["adult"]["grid"][name])
-        assert name == "fnlwgt" or min(one["queries"] for one in by_l.values()) >= 200
+        assert {one["queries"] for one in by_l.values()} == {200 if name == "fnlwgt" else 1_000}
+    assert kept["examples"]["anatomy"] == {"women": 4, "cancer": 1.5}
+    assert kept["examples"]["generalized"]["share"] == pytest.approx(1 / 6)
 
 
 @pytest.mark.parametrize("name", ["OCC", "SAL"])
@@ -480,6 +482,30 @@ def test_methods_are_in_the_order_of_the_paper(kept):
         assert one["mse"]["em-shrunk"] < one["mse"]["bayes, converged"]
 
 
+def test_where_dummies_have_the_least_error(kept):
+    """On the large table nearly always, on the small one hardly ever: the page says both."""
+    every = dict(claims.predicate_settings(kept["predicates"]))
+    found = {
+        name: claims.lowest(
+            [one for words, one in every.items() if words.startswith(name)], way="bayes, eps 1", others=claims.PROMISE
+        )
+        for name in ("OCC", "SAL")
+    }
+    assert found["OCC"][0] >= 0.8 * found["OCC"][1]
+    assert found["SAL"][0] <= 0.2 * found["SAL"][1]
+    assert found["OCC"][1] == found["SAL"][1] == 22
+
+
+def test_errors_on_adult_grow_with_l(kept):
+    grown = [
+        claims.rises([one["mse"]["bayes, eps 1"] for one in claims.ordered(by_l).values()])
+        for by_l in kept["predicates"]["adult"].values()
+        if len(by_l) > 2
+    ]
+    assert len(grown) == 13
+    assert sum(grown) >= 11
+
+
 def test_errors_are_of_the_papers_magnitude(kept):
     """About 1e-6 to 1e-4 for dummies; the reference is another implementation with 60 queries."""
     found = kept["predicates"]["OCC"]
@@ -487,8 +513,10 @@ def test_errors_are_of_the_papers_magnitude(kept):
         errors = [one["mse"][way] for by_g in found["grid"].values() for one in by_g.values()]
         assert 1e-6 < min(errors) < max(errors) < 1e-4 * 1.5
     for s, early, converged in (("0.04", 1.1e-4, 4.3e-5), ("0.1", 4.9e-5, 2.4e-5)):
-        assert found["s"][s]["mse"]["bayes, eps 1"] == pytest.approx(early, rel=1)
-        assert found["s"][s]["mse"]["bayes, converged"] == pytest.approx(converged, rel=1)
+        assert early / 2 < found["s"][s]["mse"]["bayes, eps 1"] < 2 * early
+        assert converged / 2 < found["s"][s]["mse"]["bayes, converged"] < 2 * converged
+    for s, distinct in (("0.04", 4.4e-4), ("0.1", 3.4e-4)):  # few queries decide this mean
+        assert distinct / 3 < found["s"][s]["mse"]["mondrian, distinct"] < 3 * distinct
 
 
 def test_a_trend_needs_clear_ends_and_steady_steps():

@@ -494,3 +494,23 @@ def test_promises_about_sensitive_sets_name_items_once_and_say_which_model_fits(
     with pytest.raises(PolicyError, match="require l-diversity with variant: frequency") as caught:
         Policy.parse({"columns": columns, "require": [promise]})
     assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize("l", [10**9 + 1, 2**60, 2**63, 10**30])
+@pytest.mark.parametrize("variant", ["distinct", "entropy", "frequency"])
+def test_l_has_a_largest_value_that_can_be_counted_with(l, variant):  # noqa: E741
+    columns = {
+        "age": {"role": "quasi"},
+        "told": {"role": "sensitive"} | ({"kind": "items"} if variant[0] == "f" else {}),
+    }
+    promise = {"model": "l-diversity", "l": l, "column": "told", "variant": variant}
+    with pytest.raises(PolicyError, match="less than or equal to 1000000000"):
+        Policy.parse({"columns": columns, "require": [promise]})
+
+
+def test_codes_that_look_like_numbers_are_to_be_put_in_quotation_marks():
+    columns = {"age": {"role": "quasi", "order": [1, 2]}, "told": {"role": "sensitive", "kind": "items"}}
+    promise = {"model": "l-diversity", "l": 2, "column": "told", "variant": "frequency", "harmless": [250]}
+    with pytest.raises(PolicyError) as caught:
+        Policy.parse({"columns": columns, "require": [promise]})
+    assert [problem.hint for problem in caught.value.problems] == ["put it in quotation marks."] * 3

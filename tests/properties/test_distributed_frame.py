@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, event, given, reject, settings
 from hypothesis import strategies as st
 
 from sudare.core.errors import DataError, ParameterError, PolicyUnmetError, UnsupportedError
+from sudare.methods.topdown import item_trials
 from sudare.methods.topdown.distributed.distributed_frame import spread_top_down
 from sudare.models import MODELS, KAnonymity, KmAnonymity, LDiversity, Requirements, TCloseness
 from sudare.policy import Policy
@@ -40,6 +41,18 @@ WAYS = [
 ]
 
 
+SMALL_TABLE = 20
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_clusters():
+    """Let only tiny clusters be split in several ways, which is done in one place; the others are split by asking."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(item_trials, "small", lambda least: 12)
+        patch.setattr(item_trials, "SMALL_TABLE", SMALL_TABLE)
+        yield
+
+
 def compare(name, table, requirements, shards, seed, most, bundle=1000, **options):
     """Decide in one place and spread out, and expect the same; return the plan, or None where nothing can be kept."""
     if all(requirements.free(column) for column in table.sets):
@@ -59,7 +72,8 @@ def compare(name, table, requirements, shards, seed, most, bundle=1000, **option
     found = cluster.solved(plan, bundle)
     assert classes(found) == classes(expected)
     assert found.count == expected.count
-    assert ((plan.records <= most) | plan.final).all()
+    in_one_place = SMALL_TABLE if options.get("objective") == "items" else 0
+    assert ((plan.records <= max(most, in_one_place)) | plan.final).all()
     return plan
 
 

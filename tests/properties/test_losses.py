@@ -70,7 +70,7 @@ def is_forged(path: Path, policy, facts, name: str, by: float) -> None:
     assert not audited(path, policy, **{f"loss/{name}": told + by if told < 0.5 else told - by}).passed
 
 
-@many(max_examples=120)
+@many(max_examples=80)
 @given(drawn_tables(records=("dropped", "masked")), st.sampled_from([".parquet", ".csv"]))
 def test_losses_of_any_release_are_found_again(tmp_path_factory, drawn: Drawn, ending: str):
     path = tmp_path_factory.mktemp("losses") / f"release{ending}"
@@ -86,7 +86,7 @@ def test_losses_of_any_release_are_found_again(tmp_path_factory, drawn: Drawn, e
     is_forged(path, drawn.policy, facts, "gcp", 0.0002)
 
 
-@many(max_examples=120)
+@many(max_examples=80)
 @given(st.data())
 def test_losses_under_hierarchies_are_found_again(tmp_path_factory, data):
     rows = data.draw(st.integers(4, 40))
@@ -141,7 +141,7 @@ def test_losses_under_hierarchies_are_found_again(tmp_path_factory, data):
         audited(path, policy, **{f"loss/{measure}": facts["loss"][measure]})
 
 
-@many(max_examples=60)
+@many(max_examples=40)
 @given(st.data())
 def test_items_that_are_shown_are_counted_again(tmp_path_factory, data):
     rows = data.draw(st.integers(4, 30))

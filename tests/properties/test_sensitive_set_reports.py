@@ -146,7 +146,7 @@ def test_harmless_items_are_named_in_one_spelling_and_shown_in_one():
     shown = sudare.anonymize(table, policy).data["told"].to_pylist()
     assert sorted(shown) == [[], ["250"], ["HIV"], ["flu"]]
     twice = {"columns": columns, "require": [promise | {"harmless": ["250", "250.0"]}]}
-    with pytest.raises(SudareError, match="names 1 items twice, in two spellings"):
+    with pytest.raises(SudareError, match="names an item twice, in two spellings"):
         sudare.anonymize(table, twice)
     exact = {"age": {"role": "quasi"}, "told": {"role": "sensitive", "kind": "items", "exact": True}}
     apart = {"columns": exact, "require": [promise | {"harmless": ["250", "250.0"]}]}

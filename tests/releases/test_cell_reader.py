@@ -1,12 +1,15 @@
 """Released columns read back: the different cells, what each says, and the numbers and days in their texts."""
 
-from datetime import date
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
-from sudare.releases import Anything, Choice, Interval
+from sudare.releases import Anything, Choice, Interval, parse_cell
 from sudare.releases.cell_reader import HalfOpen, distinct, label_of, read_cell, read_cells
 from sudare.releases.cell_values import days_in, is_written_number
 
@@ -91,3 +94,40 @@ def test_what_is_no_quarter_is_no_day(text):
 def test_codes_with_leading_zeros_are_no_numbers():
     assert is_written_number("12")
     assert not is_written_number("012")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        None, "", float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT"),
+        Decimal("NaN"),
+    ],
+)  # fmt: skip
+def test_missing_values_of_all_libraries_are_missing(cell):
+    assert parse_cell(cell) is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (39, "39"), (39.0, "39"), (-0.5, "-0.5"), (np.int64(7), "7"), (np.float32(0.5), "0.5"),
+        (Decimal("1.50"), "1.50"),
+        (True, "true"), (np.bool_(False), "false"), (date(2020, 1, 5), "2020-01-05"),
+        (datetime(2020, 1, 5), "2020-01-05"), (datetime(2020, 1, 5, 6, 30), "2020-01-05T06:30:00"),
+        (datetime(2020, 1, 5, tzinfo=UTC), "2020-01-05T00:00:00+00:00"), (pd.Timestamp("2020-01-05"), "2020-01-05"),
+        (pd.Timestamp("2020-01-05 06:30"), "2020-01-05T06:30:00"), (np.datetime64("2020-01-05"), "2020-01-05"),
+        (np.datetime64("2020-01-05T00:00:00", "ns"), "2020-01-05"), (time(8, 30), "08:30:00"),
+        (timedelta(seconds=90), "PT90S"), (pd.Timedelta(milliseconds=1500), "PT1.5S"), (np.str_("x"), "x"),
+    ],
+)  # fmt: skip
+def test_values_that_are_no_text_are_read_as_a_release_writes_them(cell, text):
+    assert parse_cell(cell) == text
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_the_cells_of_frames_are_read(frame):
+    columns = {"age": ["[1, 5]", None, ""], "day": [date(2020, 1, 1), None, date(2020, 1, 2)], "n": [1.0, None, 2.5]}
+    found = {name: [parse_cell(cell) for cell in frame(columns)[name].to_list()] for name in columns}
+    assert found == {
+        "age": [Interval("1", "5"), None, None], "day": ["2020-01-01", None, "2020-01-02"], "n": ["1", None, "2.5"],
+    }  # fmt: skip

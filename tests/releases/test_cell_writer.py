@@ -88,7 +88,7 @@ def test_hierarchies_show_their_labels():
         (None, None),
         ("*", Anything()),
         ("39", "39"),
-        ("", ""),
+        ("", None),
         ("[17, 25]", Interval("17", "25")),
         ("[-1.5, 1e+300]", Interval("-1.5", "1e+300")),
         ("[10, 20)", "[10, 20)"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import stat
@@ -13,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from sudare.core.errors import TargetError
-from sudare.releases.placement import PREFIX, certificate_path, place, private_folder
+from sudare.core.private_folders import PREFIX
+from sudare.releases.placement import certificate_path, place, private_folder
+
+fcntl = pytest.importorskip("fcntl", reason="on Windows tests/cli/test_like_windows.py says how it is there")
 
 
 def folders(parent):

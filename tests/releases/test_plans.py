@@ -528,3 +528,19 @@ def test_dates_and_times_do_not_share_a_plan(tmp_path, timed_first):
             api.apply(Plan(**{**vars(plan), "levels": {"when": level}}), second)
         assert raised.value.exit_code == 2
         assert "when" in str(raised.value)
+
+
+@pytest.mark.parametrize("folds", [True, False])
+def test_a_plan_is_not_the_release_in_other_letters(tmp_path, monkeypatch, folds):
+    """Neither is there yet; where the names of files fold case, the plan would replace the release."""
+    from sudare.releases.plans import check_room
+
+    monkeypatch.setattr("secrets.token_hex", lambda _: "abcd")
+    if folds:  # the folder answers to other letters, as on macOS
+        (tmp_path / ".rELEASE.CSV.ABCD").touch()
+    if folds:
+        with pytest.raises(TargetError, match="is the path of the release"):
+            check_room(tmp_path / "Release.csv", {"is the path of the release.": [tmp_path / "release.csv"]})
+    else:
+        check_room(tmp_path / "Release.csv", {"is the path of the release.": [tmp_path / "release.csv"]})
+    assert not (tmp_path / "Release.csv").exists()

@@ -63,7 +63,7 @@ def test_item_lists_are_joined_in_text(tmp_path):
     assert (tmp_path / "r.csv").read_text().splitlines()[1] == '"a,b",1'
 
 
-@pytest.mark.parametrize("name", ["r.xlsx", "r", "r.json"])
+@pytest.mark.parametrize("name", ["r.xls", "r", "r.json", "r.parquet.gz", "r.csv.bz2"])
 def test_other_endings_are_refused(tmp_path, name):
     with pytest.raises(TargetError, match="is not a file ending for a release"):
         check_target(tmp_path / name)

@@ -389,4 +389,4 @@ def test_a_text_file_is_read_once(tmp_path, monkeypatch):
     monkeypatch.setattr(delimited_text, "read_text", lambda path, *rest: times.append(path.name) or read(path, *rest))
     found = sudare.report(release, tmp_path / "data.csv", rules)
     assert found.figures["risk"] is not None
-    assert times == ["data.csv"]
+    assert times.count("data.csv") == 1

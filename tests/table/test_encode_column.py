@@ -105,10 +105,10 @@ def test_infinity_is_an_error(kind):
 
 def test_infinity_in_text_is_an_error_where_numbers_were_asked_for():
     for text in ("inf", "-Infinity", "+INF"):
-        with pytest.raises(DataError, match="1 cells are infinite"):
+        with pytest.raises(DataError, match="1 cell is infinite"):
             encode_column("c", pa.array(["1", text]), kind="numeric")
     assert encode_column("c", pa.array(["1", "inf"])).kind == "categorical"
-    with pytest.raises(DataError, match="1 cells are infinite"):
+    with pytest.raises(DataError, match="1 cell is infinite"):
         encode_column("c", pa.array(["1", "1e999"]))
 
 
@@ -165,7 +165,7 @@ def test_categories_are_not_touched():
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["1", "secret", "2", "hidden", None], "2 of 5 cells are not numbers or dates (the first in record 2)"),
+        (["1", "secret", "2", "hidden", None], "2 of 5 cells are not numbers or dates (records 2 and 4)"),
         (["secret"], "1 of 1 cells"),
         (["1", "2020-01-01"], "mixes numbers and dates"),
         (["2020-02-30"], "dates that do not exist"),

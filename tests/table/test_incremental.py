@@ -155,7 +155,7 @@ def test_the_first_bad_record_is_found_in_later_chunks():
     encoder = ColumnEncoder("c", kind="numeric")
     for texts in (["1"] * 9, ["2", "secret", "1"], ["secret", "hidden"]):
         encoder.add(pa.array(texts))
-    with pytest.raises(DataError, match=r"3 of 14 cells are not numbers or dates \(the first in record 11\)"):
+    with pytest.raises(DataError, match=r"3 of 14 cells are not numbers or dates \(records 11, 13 and 14\)"):
         encoder.finish()
 
 

@@ -29,6 +29,8 @@ class AuditorInput:
     keys: tuple[PublicKey, ...] = ()
     digests: tuple[str, ...] = ()
     """The digests of the policy: of its file, and of its content."""
+    drawn: Mapping[str, Any] | None = None
+    """The mechanism of random draws, where there is no certificate to read it from."""
 
     def about(self, policy: Policy) -> AuditorInput:
         """Return the same of a policy: one from a file may have been given from Python when the release was made."""
@@ -48,8 +50,8 @@ class AuditorInput:
         return self.method or policy.method.name
 
     def mechanism(self) -> Any:
-        """Return the mechanism of random draws from the certificate."""
-        return None if self.certificate is None else self.certificate.get("mechanism")
+        """Return the mechanism of random draws, from the certificate if there is one."""
+        return self.drawn if self.certificate is None else self.certificate.get("mechanism")
 
     def is_of_other_policy(self, policy: Policy) -> bool:
         """Return whether the certificate is of another policy, and may be."""

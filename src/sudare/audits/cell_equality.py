@@ -19,6 +19,9 @@ from sudare.policy import ColumnSpec
 DEFAULT_SEPARATOR = ","
 """Splits a text cell of ``kind: items`` where the policy names no separator."""
 
+USUAL_SEPARATORS = {"|": "'|'", ";": "';'", ",": "','", "/": "'/'", "\t": "a tab"}
+"""What people use to separate the items of a text, and how messages name it."""
+
 _LISTS = (
     pa.types.is_list,
     pa.types.is_large_list,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 from sudare.audits.audit_report import AuditWarning, Guarantee
@@ -37,7 +37,7 @@ from sudare.audits.value_spellings import merges
 from sudare.audits.warnings import COUNTED, ONE_CLASS
 from sudare.core.errors import Problem
 from sudare.core.sizes import EXACT
-from sudare.policy import TOLERANCE, Policy
+from sudare.policy import TOLERANCE, Policy, TextLayout
 
 FORMAT = 1
 KEYS = (
@@ -69,6 +69,8 @@ KEYS = (
     "release_sha256",
 )
 """The keys of a certificate; it has all of them, and no other."""
+OPTIONAL = ("layout", "signature")
+"""But for these, which it has if there is something to say."""
 ROLES = ("quasi", "sensitive", "insensitive", "subject", "identifier")
 STAGES = {"read", "method", "render", "write", "audit"}
 OF_SIZES = ("discernibility", "average_class_size")
@@ -122,6 +124,8 @@ class Found:
     groups: int | None = None
     second_sha256: str | None = None
     shown: Mapping[str, CellCounts] | None = None
+    asked: TextLayout | None = None
+    """How the policy has a text file of this name laid out; None if the release is no text."""
 
 
 @dataclass
@@ -164,7 +168,7 @@ class _Comparison:
         absent = [key for key in KEYS if key not in paper]
         for key in absent:
             self.wrong(key, "is missing.")
-        strange = [key for key in paper if key not in (*KEYS, "signature")]
+        strange = [key for key in paper if key not in (*KEYS, *OPTIONAL)]
         if strange:
             self.result.problems.append(Problem("certificate", f"has {len(strange)} unknown keys."))
         keys = [key for key in KEYS[1:] if key not in absent]
@@ -174,6 +178,10 @@ class _Comparison:
             keys = [key for key in keys if key in OF_ANY]
         for key in keys:
             getattr(self, f"_{key}")(paper[key], paper)
+        if paper.get("release_sha256") == self.found.sha256:
+            self._layout(paper.get("layout"))
+        elif "layout" in paper:
+            self.result.claimed.append("layout")
         if self.maker in (SETS, APART) and "mechanism" in keys:
             self._hidden(paper["mechanism"])
 
@@ -281,8 +289,9 @@ class _Comparison:
         options = self.policy.method.options if self.maker == self.policy.method.name else {}
         classes = self.found.sizes is not None
         limited = any(hasattr(spec, "column") for spec in self.policy.require if spec.model != "km-anonymity")
+        looked_at = limited or options.get("target") in self.policy.sensitive
         return {
-            "minimality": classes and limited and options.get("sensitive") != "blind",
+            "minimality": classes and looked_at and options.get("sensitive") != "blind",
             "tight-ranges": classes and self.policy.release.ranges == "tight",
         }
 
@@ -531,6 +540,26 @@ class _Comparison:
             self.claim("about", isinstance(told, Mapping), "the purpose of the release")
         else:
             self.verify("about", told, self.policy.about.model_dump(exclude_none=True))
+
+    def _layout(self, told: Any) -> None:
+        """Compare the layout of a text file with what the policy asks for; its bytes were read by it already."""
+        asked = self.found.asked
+        if told is None:
+            if asked is not None and not self.other and self.policy.release.layout_keys and not asked.plain:
+                self.wrong("layout", "is missing: the policy asks for another layout than the usual one.")
+            return
+        self.result.verified.append("layout")
+        found = TextLayout.from_dict(told)
+        if asked is None:
+            self.wrong("layout", "is that of a text file, and the release is none.")
+        elif found is None:
+            self.wrong("layout", "is not written as one writes a layout.")
+        elif not self.other and (
+            replace(found, numbers=()) != asked
+            or not set(found.numbers) <= set(self.policy.columns)
+            or (found.numbers and found.decimal == ".")
+        ):
+            self.wrong("layout", "is not the one that the policy asks for.")
 
     def _source(self, told: Any, paper: Mapping[str, Any]) -> None:
         sound = isinstance(told, Mapping) and set(told) == {"kind"} and isinstance(told["kind"], str)

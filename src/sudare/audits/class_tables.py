@@ -22,13 +22,26 @@ from typing import Any
 
 import pyarrow as pa
 
-from sudare.audits.cell_equality import Cell, comparable, is_list, listed_items, person, sql_type, value
+from sudare.audits.cell_equality import (
+    DEFAULT_SEPARATOR,
+    USUAL_SEPARATORS,
+    Cell,
+    comparable,
+    is_list,
+    listed_items,
+    person,
+    sql_type,
+    value,
+)
 from sudare.audits.equivalence_classes import Classes
 from sudare.audits.release_columns import Release
-from sudare.audits.value_spellings import merge_items, merge_labels
+from sudare.audits.value_spellings import cut_items, merge_labels
 from sudare.core.errors import DataError, Problem
 from sudare.core.sizes import LARGEST_INT32
 from sudare.policy import ColumnSpec, Policy
+
+SUSPICIOUS = 0.1
+"""The share of sets with another separator that makes it a suspect, if no set has that of the policy."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +91,7 @@ def build_classes(
             for name, alias in build.quasi.items()
             if build.cells[alias].shown is not None
         },
+        others=build.others,
     )
 
 
@@ -100,6 +114,7 @@ class _Build:
         self.sensitive = {name: f"s{number}" for number, name in enumerate(policy.sensitive) if name in used}
         self.subject = [policy.subject] if policy.counts_subjects and policy.subject is not None else []
         self.deep = bool(self.sensitive or self.subject)
+        self.others: dict[str, tuple[str, float]] = {}
         looked_at = [*self.quasi, *self.sensitive, *self.subject]
         self.source = release.source(connection, looked_at, again=self.deep, beside=beside)
         self.ways, self.count = release.ways(connection, looked_at, self.source)
@@ -140,7 +155,7 @@ class _Build:
         for name, alias in self.sensitive.items():
             if self.policy.columns[name].kind == "items":
                 cell = self._cell(name, comparable)
-                self._items(alias, cell, self.kind(name), self.policy.columns[name], rows, number)
+                self._items(alias, cell, name, rows, number)
             else:
                 cell = self._cell(name, value)
                 labels = None if self.whole is None else self.whole.labels.get(name)
@@ -159,13 +174,17 @@ class _Build:
         if found != rows:
             raise DataError(Problem(self.release.where, "returned different records when it was read again."))
 
-    def _items(self, alias: str, cell: Cell, kind: Any, spec: ColumnSpec, rows: int, number: str) -> None:
+    def _items(self, alias: str, cell: Cell, name: str, rows: int, number: str) -> None:
         """Make ``word_j``, ``whole_j`` and ``item_j`` of item sets: each way in which a set is written is a value."""
+        kind, spec = self.kind(name), self.policy.columns[name]
         self.run(f"""
             CREATE TEMP TABLE word_{alias} AS
             SELECT raw, CAST(row_number() OVER () AS {number}) AS value_id, n
             FROM (SELECT {cell.raw} AS raw, count(*) AS n FROM {self.source} GROUP BY ALL)
         """)
+        other = None if is_list(kind) else self._other_separator(f"word_{alias}", spec.separator or DEFAULT_SEPARATOR)
+        if other is not None:
+            self.others[name] = other
         self.run(
             f"""
             CREATE TEMP TABLE whole_{alias} AS
@@ -173,13 +192,16 @@ class _Build:
             """,
             {"rows": rows},
         )
-        self.run(f"""
-            CREATE TEMP TABLE item AS
-            SELECT value_id, unnest({listed_items("raw", kind, spec)}) AS label FROM word_{alias}
-        """)
-        merge_items(self.connection, "item", spec)
-        self.run(f"CREATE TEMP TABLE item_{alias} AS SELECT DISTINCT value_id, label FROM item WHERE label IS NOT NULL")
-        self.run("DROP TABLE item")
+        cut_items(self.connection, f"item_{alias}", f"word_{alias}", listed_items("raw", kind, spec), spec)
+
+    def _other_separator(self, words: str, separator: str) -> tuple[str, float] | None:
+        """Return what else may part sets in text, and the share of sets that have it, if none has the policy's mark."""
+        others = [other for other in USUAL_SEPARATORS if other != separator]
+        having = ", ".join("coalesce(sum(n) FILTER (contains(raw, ?)), 0)" for _ in (separator, *others))
+        counted = f"SELECT coalesce(sum(n), 0), {having} FROM {words} WHERE raw IS NOT NULL"
+        [(sets, parted, *counts)] = self.run(counted, [separator, *others]).fetchall()
+        most, other = max(zip(counts, others, strict=True), key=lambda found: found[0])
+        return None if parted or not most or most < SUSPICIOUS * sets else (other, most / sets)
 
     def _values(self, alias: str, cell: Cell, spec: ColumnSpec, rows: int, number: str, labels: Any) -> None:
         """Make ``whole_j`` and ``word_j``; ``labels`` are those of the whole release, where this is a part of it."""

@@ -32,7 +32,8 @@ class Classes:
 
     ``largest`` is the size of the largest class, ``number`` the SQL type that holds every count and every number
     given here, and ``numbered`` says whether subjects are whole numbers by their type. ``sets`` has the columns of item
-    sets, and whether they are lists by their type.
+    sets, and whether they are lists by their type. ``others`` has the sensitive columns whose sets may be parted by
+    another mark than the policy says: the mark, and the share of sets that have it.
     """
 
     connection: Any
@@ -46,6 +47,7 @@ class Classes:
     number: str = "BIGINT"
     numbered: bool = False
     sets: Mapping[str, bool] = field(default_factory=dict)
+    others: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     _made: set[str] = field(default_factory=set)
 
     def run(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:

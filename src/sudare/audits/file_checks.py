@@ -32,9 +32,9 @@ class SecondLook:
         self._records: Future[int] | None = None
         self._payload: Future[None] | None = None
 
-    def count_records(self, layout: Layout) -> None:
-        """Make sure of the form of a text file and count its rows, once the digest is taken."""
-        self._records = self._pool.submit(count_records, self._path, layout, self._stop)
+    def count_records(self, layout: Layout, plain: Path | None = None) -> None:
+        """Make sure of the form of a text file, or a plain copy, and count its rows, once the digest is taken."""
+        self._records = self._pool.submit(count_records, plain or self._path, layout, self._stop)
 
     def look_for_payload(self, check: Callable[[threading.Event], None]) -> None:
         """Make sure that a file holds nothing but its rows, once the digest is taken."""

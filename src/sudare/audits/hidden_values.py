@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from sudare.audits.audit_report import Guarantee
 from sudare.audits.cell_equality import DEFAULT_SEPARATOR, is_list, value
 from sudare.audits.dummy_draws import Order, SetCounts, doubts, order_of
+from sudare.audits.plain_copies import COMPRESSED
 from sudare.audits.release_columns import Release
 from sudare.audits.value_spellings import merge_labels, merges, same_texts
 from sudare.core.errors import DataError, Problem
@@ -43,7 +44,9 @@ IN_GROUPS = (
 
 def second_table(release: Path) -> Path:
     """Return where the table of groups stands that belongs to a release: R.sensitive.csv for R.csv."""
-    return release.parent / f"{release.stem}.sensitive{release.suffix}"
+    first = Path(release.name.removesuffix(release.suffix)) if release.suffix.lower() in COMPRESSED else release
+    ending = release.name[len(first.stem) :]
+    return release.parent / f"{first.stem}.sensitive{ending}"
 
 
 @dataclass

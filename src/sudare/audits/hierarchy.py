@@ -19,10 +19,12 @@ from typing import Any
 
 import yaml
 
+from sudare.audits.code_groups import groups_of
 from sudare.audits.hierarchy_limits import check_events, is_nested, read_text
 from sudare.core.errors import HierarchyError, Problem
 from sudare.policy import HierarchySpec
 
+_ZIP = 5
 ROOT = "*"
 """The default label of the root."""
 
@@ -206,12 +208,30 @@ def _label(value: Any) -> str:
 def _rule_paths(spec: HierarchySpec, labels: Sequence[str]) -> list[list[str]]:
     """Return the paths of the values to which the rule applies, from the top."""
     if spec.prefix is not None:
-        return [[*(label[:length] for length in reversed(spec.prefix)), label] for label in labels]
-    if spec.bands is not None:
-        return _band_paths(spec.bands, spec.origin, labels)
+        return [_prefix_path(spec.prefix, label) for label in labels]
+    if spec.codes is not None:
+        found = [(groups_of(spec.codes, label), label) for label in labels]
+        return [[*groups, label] for groups, label in _evenly(spec.codes, found)]
+    if spec.auto:
+        raise HierarchyError(Problem("hierarchy: auto", "is made from the source, and cannot be rebuilt."))
+    if spec.widths is not None:
+        return _band_paths(spec.widths, spec.origin, labels)
     if spec.dates is not None:
         return _date_paths(spec.dates, labels)
     return [[label] for label in labels]
+
+
+def _prefix_path(lengths: Sequence[int], label: str) -> list[str]:
+    """Return the beginnings of a code from the shortest; one that is too short for a length is itself there."""
+    cut = [label[:length] for length in reversed(lengths[1:]) if len(label) >= length]
+    return [*(f"{beginning}..." for beginning in cut), label]
+
+
+def _evenly(system: str, found: Sequence[tuple[list[str] | None, str]]) -> list[tuple[list[str], str]]:
+    """Return the values that are codes; of ZIP codes the five digits are a group only if some codes are longer."""
+    known = [(groups, label) for groups, label in found if groups is not None]
+    longer = system != "us-zip" or any(len(label.strip()) > _ZIP for _, label in known)
+    return known if longer else [(groups[:-1], label) for groups, label in known]
 
 
 def _band_paths(widths: Sequence[float], origin: float, labels: Sequence[str]) -> list[list[str]]:

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from sudare.core.errors import HierarchyError, Problem
+from sudare.core.operating_system import FOR_READING
 from sudare.core.sizes import GIB
 
 LARGEST = GIB
@@ -32,7 +33,7 @@ def read_text(path: Path, folder: Path, column: str, *, anywhere: bool) -> str:
     try:
         if not anywhere and folder.resolve() not in path.resolve().parents:
             raise refused("is outside the folder of the policy")
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe is not waited for
+        descriptor = os.open(path, FOR_READING)  # a pipe is not waited for
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
             os.close(descriptor)

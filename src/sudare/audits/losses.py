@@ -77,7 +77,8 @@ class Figure:
     def nearest(self, told: float) -> float:
         """Return the possible figure that is nearest to a claimed one."""
         ends = [end for span in self.spans for end in span]
-        return min(ends, key=lambda end: abs(end - told))
+        near = min(max(told, min(ends)), max(ends))  # a whole number may be too large to subtract from a float
+        return min(ends, key=lambda end: abs(end - near))
 
 
 def _figure(*spans: Span, off: float = 0.0) -> Figure:

@@ -7,11 +7,16 @@ every query is linear in the release; where an absent value matters, the definit
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import pyarrow as pa
+
 from sudare.audits.audit_report import Guarantee
-from sudare.audits.equivalence_classes import Classes
-from sudare.audits.value_spellings import check_once, merges, same_items, same_words
+from sudare.audits.cell_equality import DEFAULT_SEPARATOR, USUAL_SEPARATORS, listed_items
+from sudare.audits.equivalence_classes import Classes, Judgement
+from sudare.audits.value_spellings import check_once, cut_items, merges, same_items, same_words
+from sudare.core.errors import DataError, Problem
 from sudare.policy import (
     TOLERANCE,
     AlphaKAnonymitySpec,
@@ -91,15 +96,21 @@ def item_frequency(classes: Classes, spec: LDiversitySpec) -> Guarantee:
     largest l that all classes keep. Reference: Ghinita, Tao, Kalnis, "On the Anonymization of Sparse High-Dimensional
     Data", 2008.
     """
+    found = _judged_by_item(classes, spec, f"item_{classes.sensitive[spec.column]}")
+    if found.holds and spec.column in classes.others:
+        _check_other_separator(classes, spec)
+    return Guarantee(spec.model, spec.parameters(), int(spec.l), int(found.lowest), found.holds, found.offending)
+
+
+def _judged_by_item(classes: Classes, spec: LDiversitySpec, items: str) -> Judgement:
     spread, _ = classes.spread(spec.column)
-    items = f"item_{classes.sensitive[spec.column]}"
     harmless = same_items(spec.harmless or [], classes.policy.columns[spec.column])
     held = f"""
         SELECT class_id, label, sum(n) AS held FROM {spread} JOIN {items} USING (value_id)
         WHERE NOT list_contains($harmless, label) GROUP BY class_id, label
     """
     most = f"SELECT class_id, max(held) AS most FROM ({held}) GROUP BY class_id"
-    found = classes.judge(
+    return classes.judge(
         f"""
         SELECT *, figure >= $l AS holds
         FROM (SELECT class_id, CAST(size AS BIGINT) // CAST(coalesce(most, 1) AS BIGINT) AS figure
@@ -107,7 +118,20 @@ def item_frequency(classes: Classes, spec: LDiversitySpec) -> Guarantee:
         """,
         {"l": int(spec.l), "harmless": [item for item in harmless if item is not None]},
     )
-    return Guarantee(spec.model, spec.parameters(), int(spec.l), int(found.lowest), found.holds, found.offending)
+
+
+def _check_other_separator(classes: Classes, spec: LDiversitySpec) -> None:
+    """Raise if the promise holds only because another mark parts the items: whole texts are rarer than items."""
+    about, cell = classes.policy.columns[spec.column], classes.sensitive[spec.column]
+    other, share = classes.others[spec.column]
+    listed = listed_items("raw", pa.string(), about.model_copy(update={"separator": other}))
+    cut_items(classes.connection, f"other_item_{cell}", f"word_{cell}", listed, about)
+    if _judged_by_item(classes, spec, f"other_item_{cell}").holds:
+        return
+    mark = about.separator or DEFAULT_SEPARATOR
+    what = f"no cell has the separator {USUAL_SEPARATORS.get(mark, repr(mark))}, and {share:.0%} of them have "
+    hint = f"set separator: {json.dumps(other)} in the policy; or write Parquet, if each cell holds one item."
+    raise DataError(Problem(f"column '{spec.column}'", f"{what}{USUAL_SEPARATORS[other]}.", hint))
 
 
 def alpha_k_anonymity(classes: Classes, spec: AlphaKAnonymitySpec) -> Guarantee:

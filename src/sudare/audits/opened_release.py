@@ -1,4 +1,4 @@
-"""Opening of a release (CSV, Parquet or Arrow file, or an Arrow table), with clear errors.
+"""Opening of a release (text, Parquet, Arrow, JSON lines or Excel file, or an Arrow table), with clear errors.
 
 No message quotes a cell: errors of the libraries, which quote lines, are replaced by our own.
 """
@@ -11,24 +11,35 @@ import io
 import stat
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sudare.audits.canonical_text import Layout
+from sudare.audits.auditor_input import AuditorInput
+from sudare.audits.canonical_text import Layout as Columns
+from sudare.audits.decimal_commas import number_columns
+from sudare.audits.excel_sheets import excel_table
 from sudare.audits.file_checks import SecondLook
+from sudare.audits.json_lines import json_lines_table
 from sudare.audits.parquet_bytes import check_parquet
 from sudare.audits.payload import check_arrow
+from sudare.audits.plain_copies import COMPRESSED, plain_copy
 from sudare.audits.release_columns import Elsewhere, Release, readable
 from sudare.core.errors import DataError, Problem, did_you_mean
+from sudare.core.operating_system import backslash_is_letter
 from sudare.core.sizes import MIB
-from sudare.policy import Policy
+from sudare.policy import Policy, TextLayout
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
+SUFFIXES = (*TEXT_SUFFIXES, ".parquet", *ARROW_SUFFIXES, ".jsonl", ".xlsx")
+_MARK = b"\xef\xbb\xbf"
 DELIMITERS = (",", ";", "\t", "|")
 _HEADER_BYTES = MIB
 _LISTED = 5
@@ -44,7 +55,33 @@ def _countable(table: pa.Table, policy: Policy) -> pa.Table:
     return table
 
 
-def open_release(release: str | Path | Any, policy: Policy) -> Release:
+@dataclass(frozen=True)
+class Opener:
+    """What is known of a text file before it is opened: its layout, if somebody states one, and where copies go.
+
+    ``whole`` says that the layout names the columns of numbers, too.
+    """
+
+    layout: TextLayout | None = None
+    whole: bool = False
+    scratch: Path | None = None
+
+    @classmethod
+    def of(
+        cls, path: Path, policy: Policy, told: AuditorInput, layout: TextLayout | None, scratch: Path | None
+    ) -> Opener:
+        """Return what the certificate of a file says; where there is none, what the policy asks for."""
+        if layout is not None:
+            return cls(layout, True, scratch)
+        if told.certificate is not None and told.certificate.get("layout") is not None:
+            found = TextLayout.from_dict(told.certificate["layout"])
+            if found is not None:
+                return cls(found, True, scratch)
+        asked = told.certificate is None and bool(policy.release.layout_keys)
+        return cls(policy.release.layout(tabs=_suffix(path) == ".tsv") if asked else None, False, scratch)
+
+
+def open_release(release: str | Path | Any, policy: Policy, opener: Opener | None = None) -> Release:
     """Open a release and check that its columns can be audited against the policy, or raise DataError."""
     if isinstance(release, pa.Table):
         release = _countable(release, policy)
@@ -62,7 +99,7 @@ def open_release(release: str | Path | Any, policy: Policy) -> Release:
             rare=release.rare,
         )
     elif isinstance(release, str | Path):
-        opened = open_file(Path(release), policy)
+        opened = open_file(Path(release), policy, opener)
     else:
         raise DataError(f"a release must be a path or an Arrow table; got {type(release).__name__}.")
     problems = unreadable_columns(opened.names, policy)
@@ -79,19 +116,32 @@ def read_by_promises(policy: Policy) -> list[str]:
     return [*(name for name in policy.sensitive if name in used), *subjects]
 
 
-def open_file(path: Path, policy: Policy) -> Release:
+def open_file(path: Path, policy: Policy, opener: Opener | None = None) -> Release:
     """Open a file of a release with any columns, or raise DataError."""
     with readable(str(path)):
-        return _open_file(path, policy)
+        return _open_file(path, policy, opener or Opener())
 
 
-def _open_file(path: Path, policy: Policy) -> Release:
-    suffix = path.suffix.lower()
+def asked_layout(release: Release, policy: Policy) -> TextLayout | None:
+    """Return how a policy has a text file of this name laid out; None if the release is no text."""
+    if release.path is None or release.delimiter is None:
+        return None
+    return policy.release.layout(tabs=_suffix(release.path) == ".tsv")
+
+
+def _suffix(path: Path) -> str:
+    """Return the ending of a name that says the format, without that of compression."""
+    first = Path(path.stem) if path.suffix.lower() in COMPRESSED else path
+    return first.suffix.lower()
+
+
+def _open_file(path: Path, policy: Policy, opener: Opener) -> Release:
+    suffix, packed = _suffix(path), path.suffix.lower() in COMPRESSED
     if path.is_dir():
         hint = "for a release by Spark, add --engine spark."
         raise DataError(Problem(str(path), "is a folder, not a file.", hint))
-    if suffix not in (*TEXT_SUFFIXES, *ARROW_SUFFIXES, ".parquet"):
-        allowed = ", ".join((*TEXT_SUFFIXES, ".parquet", *ARROW_SUFFIXES))
+    if suffix not in SUFFIXES or (packed and suffix not in TEXT_SUFFIXES):
+        allowed = f"{', '.join(SUFFIXES)}; and text with {' or '.join(COMPRESSED)} behind it"
         if path.exists():
             raise DataError(Problem(str(path), f"is not a kind of file that the audit reads. Allowed: {allowed}."))
     facts = path.stat()
@@ -99,35 +149,84 @@ def _open_file(path: Path, policy: Policy) -> Release:
         raise DataError(Problem(str(path), "is not a regular file.", "copy the release into a file."))
     if facts.st_size == 0:
         raise DataError(Problem(str(path), "is empty."))
-    if "\\" in str(path.absolute()) and set("*?[") & set(str(path.absolute())):
+    if backslash_is_letter() and "\\" in str(path.absolute()) and set("*?[") & set(str(path.absolute())):
         what = "has a backslash and one of * ? [ in its path; DuckDB would read other files."
         raise DataError(Problem(str(path), what, "rename the file, or its folder."))
+    encoding = "utf-8" if opener.layout is None else opener.layout.encoding
     text = suffix in TEXT_SUFFIXES
-    look = SecondLook(path, text)
+    plain = text and not packed and encoding == "utf-8"
+    look = SecondLook(path, plain)
     try:
-        return _opened(path, policy, look, text)
+        if text:
+            return _opened_text(path, policy, opener, look, copied=not plain)
+        return _opened(path, look, suffix)
     except BaseException:
         look.close()
         raise
 
 
-def _opened(path: Path, policy: Policy, look: SecondLook, text: bool) -> Release:
-    if text:
-        delimiter, names = _header(path, policy)
-        look.count_records(Layout(len(names), delimiter))
-        kinds, formulas = (pa.string(),) * len(names), policy.release.formulas
-        return Release(str(path), names, kinds, path, delimiter, look=look, formulas=formulas)
-    if path.suffix.lower() == ".parquet":
+def _opened_text(path: Path, policy: Policy, opener: Opener, look: SecondLook, *, copied: bool) -> Release:
+    """Open a text file, and make sure that it is laid out as somebody states."""
+    layout, plain = opener.layout, None
+    packed = path.suffix.lower() if path.suffix.lower() in COMPRESSED else None
+    with ExitStack() as undo:
+        if copied:
+            encoding = "utf-8" if layout is None else layout.encoding
+            plain = undo.enter_context(plain_copy(path, packed, encoding, opener.scratch))
+            undo.callback(look.close)  # before the copy is removed, which it may be reading
+        file = plain or path
+        if not file.stat().st_size:
+            raise DataError(Problem(str(path), "is empty."))
+        delimiter, names = _header(file, policy, "\t" if _suffix(path) == ".tsv" else ",")
+        if layout is not None:
+            _check_layout(path, file, layout, delimiter, names)
+        look.count_records(Columns(len(names), delimiter), plain)
+        opened = Release(
+            str(path),
+            names,
+            (pa.string(),) * len(names),
+            path,
+            delimiter,
+            look=look,
+            formulas=policy.release.formulas,
+            plain=plain,
+        )
+        if layout is not None and layout.decimal == ",":
+            with duckdb.connect() as connection:
+                told = layout.numbers if opener.whole else None
+                there = None if told is None else [name for name in told if name in names]
+                found = number_columns(connection, opened.written_source(delimiter), names, there, str(path))
+            opened = replace(opened, layout=replace(layout, numbers=found))
+        return replace(opened, undo=undo.pop_all().close)
+
+
+def _check_layout(path: Path, file: Path, layout: TextLayout, delimiter: str, names: Sequence[str]) -> None:
+    """Raise if a file has another delimiter, or a byte order mark that it should not have, or has not."""
+    problems = []
+    if len(names) > 1 and delimiter != layout.delimiter:
+        problems.append(Problem(str(path), f"has another delimiter than it should have: {delimiter!r}."))
+    with file.open("rb") as start:
+        if (start.read(len(_MARK)) == _MARK) != layout.bom:
+            problems.append(Problem(str(path), f"{'lacks' if layout.bom else 'has'} a byte order mark."))
+    if problems:
+        raise DataError(problems)
+
+
+def _opened(path: Path, look: SecondLook, suffix: str) -> Release:
+    if suffix == ".parquet":
         with pq.ParquetFile(path) as file:
             schema, rows = file.schema_arrow, file.metadata.num_rows
         look.look_for_payload(partial(check_parquet, path))
         return Release(str(path), tuple(schema.names), tuple(schema.types), path, look=look, said_rows=rows)
+    if suffix in (".jsonl", ".xlsx"):
+        table = json_lines_table(path) if suffix == ".jsonl" else excel_table(path)
+        return Release(str(path), tuple(table.column_names), tuple(table.schema.types), path, table=table, look=look)
     table = _ipc_table(path)
     look.look_for_payload(lambda _: check_arrow(path, table))
     return Release(str(path), tuple(table.column_names), tuple(table.schema.types), path, table=table, look=look)
 
 
-def _header(path: Path, policy: Policy) -> tuple[str, tuple[str, ...]]:
+def _header(path: Path, policy: Policy, usual: str) -> tuple[str, tuple[str, ...]]:
     """Return the delimiter and the column names.
 
     The delimiter is the one under which the header names the most columns of the policy: the source's own, where
@@ -135,7 +234,6 @@ def _header(path: Path, policy: Policy) -> tuple[str, tuple[str, ...]]:
     """
     with path.open("rb") as file:
         start = codecs.getincrementaldecoder("utf-8-sig")().decode(file.read(_HEADER_BYTES))
-    usual = "\t" if path.suffix.lower() == ".tsv" else ","
     candidates = dict.fromkeys([usual, policy.source.delimiter or usual, *DELIMITERS])
     headers = {delimiter: names for delimiter in candidates if (names := _first_record(start, delimiter))}
     if not headers:

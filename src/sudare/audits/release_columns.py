@@ -21,10 +21,12 @@ import pyarrow.parquet as pq
 from sudare.audits import payload
 from sudare.audits.canonical_text import HINT, IrregularError
 from sudare.audits.cell_equality import is_list, is_text
+from sudare.audits.decimal_commas import with_points
 from sudare.audits.file_checks import SecondLook
 from sudare.audits.payload import PayloadError
 from sudare.audits.spreadsheet_formulas import value_of
 from sudare.core.errors import DataError, Problem
+from sudare.policy import TextLayout
 
 _SAME_TYPES = {
     pa.bool_(): "BOOLEAN",
@@ -109,6 +111,11 @@ class Release:
     single: Single | None = None
     rare: Rare | None = None
     formulas: str = "keep"
+    layout: TextLayout | None = None
+    """How a text file is laid out; its ``numbers`` are those that were found."""
+    plain: Path | None = None
+    """A copy of a text file that is neither compressed nor in another encoding than UTF-8."""
+    undo: Callable[[], None] | None = field(default=None, repr=False)
 
     @property
     def sha256(self) -> str | None:
@@ -218,6 +225,8 @@ class Release:
         """Stop all readers of the file."""
         if self.look is not None:
             self.look.close()
+        if self.undo is not None:
+            self.undo()
 
     def _read_alike(self, connection: Any, positions: Sequence[int]) -> bool:
         """Whether DuckDB's own reader of Parquet, which is the quicker, takes the columns for what Arrow's does."""
@@ -250,18 +259,32 @@ class Release:
         return pa.RecordBatchReader.from_batches(schema, batches)
 
     def _csv_source(self, delimiter: str) -> str:
-        columns = ", ".join(f"'c{position}': 'VARCHAR'" for position in range(len(self.names)))
         cells = [f"c{position}" for position in range(len(self.names))]
         values = ", ".join(f"{value_of(cell, self.formulas)} AS {cell}" for cell in cells)
+        numbers = self.layout.numbers if self.layout is not None and self.layout.decimal == "," else ()
+        pointed = [
+            f"{with_points(cell)} AS {cell}" if name in numbers else cell
+            for cell, name in zip(cells, self.names, strict=True)
+        ]
+        source = self.written_source(delimiter)
+        if numbers:
+            source = f"(SELECT {', '.join(pointed)} FROM {source})"
+        return f"(SELECT {values} FROM {source})"
+
+    def written_source(self, delimiter: str) -> str:
+        """Return the SQL source of the cells of a text file as they are written."""
+        columns = ", ".join(f"'c{position}': 'VARCHAR'" for position in range(len(self.names)))
+        cells = ", ".join(f"c{position}" for position in range(len(self.names)))
         # Strict: a quote that is never closed would otherwise swallow the rest of the file as one cell.
         return (
-            f"(SELECT {values} FROM read_csv({self._file()}, delim = {_literal(delimiter)}, quote = '\"',"
+            f"(SELECT {cells} FROM read_csv({self._file()}, delim = {_literal(delimiter)}, quote = '\"',"
             f" escape = '\"', header = true, columns = {{{columns}}}, auto_detect = false, nullstr = '',"
             " strict_mode = true, compression = 'none'))"
         )
 
     def _file(self) -> str:
-        return _literal(_no_glob(str(self.path.absolute() if self.path else "")))
+        path = self.plain or self.path
+        return _literal(_no_glob(str(path.absolute() if path else "")))
 
 
 def _in_order(batch: Any, names: Sequence[str] | None) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 
+from sudare.audits.code_groups import answers, has_short_codes, level_of_group
 from sudare.policy import HierarchySpec
 
 ROOT, LEAF, ODD = "*", "leaf", "odd"
@@ -35,8 +36,12 @@ def level_of(spec: HierarchySpec, label: str) -> str:
         return label
     if spec.prefix is not None:
         return _prefix_level(spec.prefix, label)
-    if spec.bands is not None:
-        return _band_level(spec.bands, label)
+    if spec.codes is not None:
+        return level_of_group(spec.codes, label) or LEAF
+    if spec.auto:
+        return ODD if _BAND.fullmatch(label) else LEAF  # how high a band stands is not known
+    if spec.widths is not None:
+        return _band_level(spec.widths, label)
     if spec.dates is not None:
         return next((level for level in spec.dates if _DATES[level].fullmatch(label)), LEAF)
     return LEAF
@@ -50,9 +55,13 @@ def heights(spec: HierarchySpec, seen: Iterable[str]) -> list[dict[str, float]]:
     """
     found = set(seen)
     if spec.prefix is not None:
-        return [_from_top([str(length) for length in reversed(spec.prefix[1:])])]
-    if spec.bands is not None:
-        return _band_heights(spec.bands, found)
+        return _short_heights([str(length) for length in reversed(spec.prefix[1:])], found)
+    if spec.codes is not None:
+        possible = [levels for levels in answers(spec.codes) if found <= {ROOT, LEAF, ODD, *levels}]
+        made = _short_heights if has_short_codes(spec.codes) else lambda levels, _: [_from_top(levels)]
+        return [answer for levels in possible for answer in made(levels, found)]
+    if spec.widths is not None:
+        return _band_heights(spec.widths, found)
     if spec.dates is not None:
         days: list[str] = [level for level in reversed(spec.dates) if level != "day"]
         if "day" not in spec.dates:
@@ -66,6 +75,16 @@ def heights(spec: HierarchySpec, seen: Iterable[str]) -> list[dict[str, float]]:
 def _from_top(groups: list[str]) -> dict[str, float]:
     deepest = len(groups) + 1
     return {ROOT: 1.0, LEAF: 0.0} | {group: 1.0 - depth / deepest for depth, group in enumerate(groups, 1)}
+
+
+def _short_heights(groups: list[str], seen: set[str]) -> list[dict[str, float]]:
+    """Return the heights of groups where some codes, or all, may be too short for the lowest of them."""
+    least = max((depth for depth, group in enumerate(groups, 1) if group in seen), default=0)
+    depths = range(least + 1, len(groups) + 2)
+    return [
+        {ROOT: 1.0, LEAF: 0.0} | {group: 1.0 - depth / deepest for depth, group in enumerate(groups[: deepest - 1], 1)}
+        for deepest in depths
+    ]
 
 
 def _prefix_level(lengths: list[int], label: str) -> str:

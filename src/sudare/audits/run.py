@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -28,13 +27,14 @@ from sudare.audits.hidden_values import (
 )
 from sudare.audits.model_definitions import subjects_apart
 from sudare.audits.model_proofs import PROOFS
-from sudare.audits.opened_release import open_file, open_release
+from sudare.audits.opened_release import Opener, asked_layout, open_file, open_release
 from sudare.audits.pram_proof import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, pk_anonymity
 from sudare.audits.release_columns import NO_ROOM, Release
 from sudare.audits.report_assembly import conclude
 from sudare.audits.uniqueness import look, parted, read_along
 from sudare.core.errors import AuditFailedError, DataError, Problem
-from sudare.policy import LDiversitySpec, Policy, UniquenessSpec
+from sudare.core.private_folders import locked_private_folder
+from sudare.policy import LDiversitySpec, Policy, TextLayout, UniquenessSpec
 
 _TRUSTING = "statistics_propagation,compressed_materialization,join_filter_pushdown"
 """Optimizers of DuckDB that trust the statistics in a file, which its writer may have forged; they are off."""
@@ -49,22 +49,25 @@ def audit_release(
     other_policy: bool = False,
     told: AuditorInput | None = None,
     mechanism: Mapping[str, Any] | None = None,
+    layout: TextLayout | None = None,
     scratch: Path | None = None,
     memory: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> AuditReport:
     """Prove every promise of a policy on a release, from the release alone.
 
-    ``release`` is the path of a CSV, Parquet or Arrow file, or an Arrow table. With a ``certificate`` the file must
+    ``release`` is the path of a file, or an Arrow table. With a ``certificate`` the file must
     also be its file, and every figure must agree. ``method`` made the release, if that is not the policy's; methods
     that hide or draw values need another proof. With ``other_policy`` it may have been made under another policy.
-    ``told`` is all of these in one. ``mechanism`` is that of random draws, if there is no certificate yet. The report
-    says what holds and what does not; only a release that cannot be read raises, as
-    :class:`~sudare.core.errors.DataError`. What does not fit into memory, or into ``memory`` bytes of it, goes to the
-    folder ``scratch``, or to a temporary one. ``progress`` receives each step in words.
+    ``told`` is all of these in one. ``mechanism`` is that of random draws, if there is no certificate yet, and
+    ``layout`` is then that of a text file. The report says what holds and what does not; only a release that cannot be
+    read raises, as :class:`~sudare.core.errors.DataError`. What does not fit into memory, or into ``memory`` bytes of
+    it, goes to the folder ``scratch``, or to a temporary one. ``progress`` receives each step in words.
     """
     told = (told or AuditorInput(certificate, method, other_policy)).about(policy)
-    room = _Room(scratch, memory, progress or (lambda _: None), time.perf_counter())
+    file = Path(release) if isinstance(release, str | Path) else Path()
+    opener = Opener.of(file, policy, told, layout, scratch)
+    room = _Room(scratch, memory, progress or (lambda _: None), time.perf_counter(), opener)
     room.say("reading the release")
     with naming_other_method(told, policy):
         maker = told.maker(policy)
@@ -84,6 +87,7 @@ class _Room:
     memory: int | None
     say: Callable[[str], None]
     started: float
+    opener: Opener
 
 
 @contextmanager
@@ -104,7 +108,7 @@ def _classes(
     """Prove a release with classes of equal records."""
     guarantees = []
     with (
-        closing(open_release(release, policy)) as opened,
+        closing(open_release(release, policy, room.opener)) as opened,
         database(room.scratch, room.memory) as connection,
         no_values_in_errors(opened.where),
     ):
@@ -120,7 +124,15 @@ def _classes(
         unique = look(connection, opened, policy, limits, classes.rows, maker, classes, loaded)
         guarantees += [*unique.guarantees, *columns_kept_back(opened, policy)]
         shown = classes.shown() if told.has_figures_of(policy) else None
-        found = Found(classes.rows, guarantees, opened.sha256, classes.sizes(), warnings=unique.warnings, shown=shown)
+        found = Found(
+            classes.rows,
+            guarantees,
+            opened.sha256,
+            classes.sizes(),
+            warnings=unique.warnings,
+            shown=shown,
+            asked=asked_layout(opened, policy),
+        )
     return conclude(policy, told, found, classes=classes.count, problems=(), started=room.started)
 
 
@@ -142,7 +154,7 @@ def _hidden(
     guarantees, seen, groups, problems = [], dict[str, set[str | None]](), None, list[Problem]()
     drawn = told.mechanism() if mechanism is None else mechanism
     with ExitStack() as open_files:
-        opened = open_files.enter_context(closing(open_release(release, shown)))
+        opened = open_files.enter_context(closing(open_release(release, shown, room.opener)))
         connection = open_files.enter_context(database(room.scratch, room.memory))
         open_files.enter_context(no_values_in_errors(opened.where))
         second = None
@@ -151,7 +163,7 @@ def _hidden(
                 raise DataError(
                     Problem("release", "has a second table, which is a file beside the release.", "audit the file.")
                 )
-            second = open_files.enter_context(closing(open_file(second_table(opened.path), policy)))
+            second = open_files.enter_context(closing(open_file(second_table(opened.path), policy, room.opener)))
         rows = count_rows(connection, opened)
         if not rows:
             raise DataError(Problem(opened.where, "has no rows, so there is nothing to prove."))
@@ -171,7 +183,14 @@ def _hidden(
         guarantees += columns_kept_back(opened, policy, besides=(GROUP,) if second is not None else ())
         beside = None if second is None else second.sha256
         found = Found(
-            rows, guarantees, opened.sha256, seen=seen, warnings=unique.warnings, groups=groups, second_sha256=beside
+            rows,
+            guarantees,
+            opened.sha256,
+            seen=seen,
+            warnings=unique.warnings,
+            groups=groups,
+            second_sha256=beside,
+            asked=asked_layout(opened, policy),
         )
     return conclude(policy, told, found, classes=None, problems=problems, started=room.started)
 
@@ -202,7 +221,7 @@ def _randomized(
         what = f"{METHOD} proves only {PK} and {ALPHA_GAMMA}; got {others[0]}."
         raise DataError(Problem("require", what, "use another method for other promises."))
     with (
-        closing(open_release(release, policy)) as opened,
+        closing(open_release(release, policy, room.opener)) as opened,
         database(room.scratch, room.memory) as connection,
         no_values_in_errors(opened.where),
     ):
@@ -214,16 +233,17 @@ def _randomized(
         room.say("counting what is unique")
         unique = look(connection, opened, policy, limits, drawn.rows, METHOD)
         guarantees += [*unique.guarantees, *columns_kept_back(opened, policy)]
-        found = Found(drawn.rows, guarantees, opened.sha256, warnings=unique.warnings)
+        asked = asked_layout(opened, policy)
+        found = Found(drawn.rows, guarantees, opened.sha256, warnings=unique.warnings, asked=asked)
     return conclude(policy, told, found, classes=None, problems=drawn.problems, started=room.started)
 
 
 @contextmanager
 def database(scratch: Path | None, memory: int | None) -> Iterator[Any]:
     """Open an empty database in memory that reaches for nothing outside, and leaves nothing behind."""
-    with tempfile.TemporaryDirectory(prefix="sudare-audit-", dir=scratch) as folder:
+    with locked_private_folder(scratch) as folder:
         config = {
-            "temp_directory": folder,
+            "temp_directory": str(folder),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "preserve_insertion_order": "false",

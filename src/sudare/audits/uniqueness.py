@@ -217,7 +217,8 @@ class _Study:
         enough = [name for name, alone in ranked if alone.records <= most * self.counts.rows]
         much = "" if enough or not told else " Removing one column is not enough."
         return (
-            f"At most {shown_share(most)} of the records may be unique by {len(names)} columns.{least}{much} "
+            f"At most {shown_share(most)} of the records may be unique by {len(names)} "
+            f"column{'s' if len(names) != 1 else ''}.{least}{much} "
             "Remove a column (role: identifier), generalize it (role: quasi), or round its values first."
         )
 

@@ -38,8 +38,8 @@ def merges(spec: ColumnSpec) -> bool:
 
 
 def counts_numbers(spec: ColumnSpec) -> bool:
-    """Return whether numbers in its texts are compared as numbers; prefixes use the text itself."""
-    return spec.hierarchy is None or spec.hierarchy.prefix is None
+    """Return whether numbers in its texts are compared as numbers; prefixes and codes use the text itself."""
+    return spec.hierarchy is None or not spec.hierarchy.of_text
 
 
 def same_text(text: str, *, numbers: bool = True) -> str | None:
@@ -119,6 +119,16 @@ def merge_items(connection: Any, table: str, spec: ColumnSpec) -> None:
     """Replace the column ``label`` of a table, which has items, by what all spellings of an item have in common."""
     labels = _labels(connection, table)
     _replace_labels(connection, table, dict(zip(labels, same_items(labels, spec), strict=True)))
+
+
+def cut_items(connection: Any, table: str, words: str, listed: str, spec: ColumnSpec) -> None:
+    """Make a table of the items of the sets in ``words``, one row each: value_id and label; ``listed`` is their SQL."""
+    connection.execute(f"CREATE TEMP TABLE item AS SELECT value_id, unnest({listed}) AS label FROM {words}")
+    merge_items(connection, "item", spec)
+    connection.execute(f"""
+        CREATE OR REPLACE TEMP TABLE {table} AS SELECT DISTINCT value_id, label FROM item WHERE label IS NOT NULL
+    """)
+    connection.execute("DROP TABLE item")
 
 
 def merge_labels(connection: Any, table: str, spec: ColumnSpec) -> None:

@@ -14,4 +14,5 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """Run the command line."""
-    run(app)
+    # Windows would otherwise expand * and %...% in what users write: patterns of values, and passwords in addresses
+    run(lambda: app(windows_expand_args=False))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sudare import __version__
+from sudare.cli.dry_run import check_dry_run, needed_place, show_preview
+from sudare.cli.explanation_table import show_explanation
 from sudare.cli.hierarchy_commands import generate_app, hierarchy_app
 from sudare.cli.key_commands import key_app
 from sudare.cli.runner import check_new, progress, reporting, say, stop_was_heard, write_new
@@ -20,6 +22,7 @@ from sudare.cli.shared_options import (
     MemoryOption,
     OutOption,
     OutsideOption,
+    PlaceOption,
     PolicyOption,
     QuietOption,
     SignedByOption,
@@ -27,6 +30,8 @@ from sudare.cli.shared_options import (
     given,
 )
 from sudare.cli.terminal import show_audit, show_calibration, show_estimates, show_nodes, show_release, show_report
+from sudare.cli.view_command import view
+from sudare.core.errors import printable
 
 if TYPE_CHECKING:
     from sudare.policy import Policy
@@ -65,8 +70,17 @@ def init(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write; by default, print the draft.")
     ] = None,
-    encoding: Annotated[str, typer.Option(help="The encoding of a text file, such as cp1252.")] = "utf-8",
+    encoding: Annotated[
+        str | None, typer.Option(help="The encoding of a text file, such as cp1252; by default, detect it.")
+    ] = None,
     delimiter: Annotated[str | None, typer.Option(help="The delimiter of a text file; by default, detect it.")] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(help="The name or the number of a workbook's sheet; by default, the first that has records."),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show a table of the columns: what is proposed, why, and its figures.")
+    ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -76,22 +90,38 @@ def init(
 
         with progress(quiet or as_json) as listener:
             listener("look at the columns", 0, 0)
-            text = api.draft(data, encoding=encoding, delimiter=delimiter)
+            found = api.explain(data, encoding=encoding, delimiter=delimiter, sheet=sheet) if explain else None
+            if found:
+                text, asked, told = found.policy, found.questions, found.notices
+            else:
+                text, notes = api.draft_with_notes(data, encoding=encoding, delimiter=delimiter, sheet=sheet)
+                asked, told = tuple(notes.questions), tuple(notes.notices)
         if out is not None:
             write_new(out, text)
         if as_json:
-            say(json.dumps({"policy": text, "path": str(out) if out else None}, ensure_ascii=False))
+            facts = {
+                "policy": text,
+                "path": str(out) if out else None,
+                "questions": list(asked),
+                "notices": list(told),
+            }
+            say(json.dumps(facts | (found.to_dict() if found else {}), ensure_ascii=False))
+            return
+        if found is not None:
+            show_explanation(found)
         elif out is None:
             say(text, nl=False)
-        elif not quiet:
+        if out is not None and not quiet:
             say(f"Drafted {out}. Read every line before you use it.")
+        for line in () if quiet else told:
+            typer.echo(printable(line), err=True)  # beside the draft, which may go to a file
 
 
 @app.command()
 def anonymize(
     data: DataArgument,
     policy: PolicyOption,
-    out: OutOption,
+    out: PlaceOption = None,
     method: Annotated[
         str | None, typer.Option("--method", "-m", help="Use this method instead of the policy's.")
     ] = None,
@@ -103,6 +133,13 @@ def anonymize(
     engine: EngineOption = None,
     master: MasterOption = None,
     sign: SignOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Make and prove the release, show figures and first rows, keep nothing.")
+    ] = False,
+    rows: Annotated[
+        int | None,
+        typer.Option("--preview", min=1, max=1000, help="A dry run that shows so many rows (without it, 10)."),
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -110,6 +147,27 @@ def anonymize(
     with reporting(as_json):
         from sudare import api
 
+        if dry_run or rows is not None:
+            check_dry_run(plan=plan, sign=sign)
+            with progress(quiet or as_json) as listener:
+                preview = api.preview(
+                    data,
+                    given(policy, outside),
+                    rows=api.FIRST_ROWS if rows is None else rows,
+                    out=out,
+                    method=method,
+                    memory=memory,
+                    progress=listener,
+                    engine=engine,
+                    master=master,
+                )
+            found = preview.to_dict()
+            if as_json:
+                say(json.dumps({"release": None} | found, ensure_ascii=False))
+            elif not quiet:
+                show_preview(found)
+            return
+        out = needed_place(out)
         if plan is not None:
             api.check_plan(given(policy, outside), method, plan)
             _check_apart(plan, data, given(policy, outside), out)
@@ -461,6 +519,9 @@ def estimate(
             say(json.dumps(found.to_dict(), ensure_ascii=False))
         elif not quiet:
             show_estimates(found.to_dict(lines), len(found))
+
+
+app.command()(view)
 
 
 def _check_apart(plan: Path, data: str, policy: Policy, out: str) -> None:

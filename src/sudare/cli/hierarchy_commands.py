@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from sudare.cli.runner import progress, reporting, say, write_new
+from sudare.cli.runner import check_new, progress, reporting, say, write_new
 from sudare.cli.shared_options import DataArgument, JsonOption, OutsideOption, PolicyOption, QuietOption, given
 
-hierarchy_app = typer.Typer(help="Inspect hierarchies.", no_args_is_help=True)
+hierarchy_app = typer.Typer(help="Make and inspect hierarchies.", no_args_is_help=True)
 generate_app = typer.Typer(help="Generate data to try sudare on.", no_args_is_help=True)
 
 
@@ -60,6 +60,66 @@ def hierarchy_gaps(
             if as_json
             else f"{len(gaps)} values of '{column}' are not in its hierarchy; they are listed in {out}."
         )
+
+
+@hierarchy_app.command("make")
+def hierarchy_make(
+    data: DataArgument,
+    column: Annotated[str, typer.Option(help="The column whose values are the leaves.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The CSV file to write; only you can read it.")],
+    builtin: Annotated[str | None, typer.Option(help="A hierarchy that comes with sudare, such as icd-10.")] = None,
+    prefix: Annotated[str | None, typer.Option(help="Lengths of prefixes, such as 5,3,2.")] = None,
+    bands: Annotated[str | None, typer.Option(help="Widths of bands of numbers, such as 5,10,20.")] = None,
+    dates: Annotated[str | None, typer.Option(help="Levels of dates, such as month,year.")] = None,
+    auto: Annotated[bool, typer.Option("--auto", help="Make bands of numbers from the values.")] = False,
+    separator: Annotated[str | None, typer.Option(help="What separates the items, if cells hold sets.")] = None,
+    missing: Annotated[
+        list[str] | None, typer.Option(help="A text that stands for a missing cell; may be given several times.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="The encoding of a text file; by default, detect it.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="The delimiter of a text file; by default, detect it.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the hierarchy of a column as a file, which you can change by hand."""
+    with reporting(as_json):
+        from sudare import api, hierarchies
+
+        check_new(out)
+        wanted = _one_source(builtin=builtin, prefix=prefix, bands=bands, dates=dates, auto=auto or None)
+        tree = api.make_hierarchy(
+            data, column, wanted, separator=separator, missing=missing or (), encoding=encoding, delimiter=delimiter
+        )
+        write_new(out, hierarchies.csv_text(tree), private=True)
+        names = hierarchies.level_names(tree)
+        say(
+            json.dumps({"path": str(out), "leaves": len(tree.leaves), "levels": names}, ensure_ascii=False)
+            if as_json
+            else f"{out}: {len(tree.leaves)} values of '{column}', levels: {', '.join(names)}."
+        )
+
+
+def _one_source(**given: str | bool | None) -> dict[str, Any]:
+    """Return the one source of a hierarchy that is given, as a policy has it, or raise."""
+    from sudare.core.errors import ParameterError, Problem
+
+    found = {key: value for key, value in given.items() if value is not None}
+    options = ", ".join(f"--{key}" for key in given)
+    if len(found) != 1:
+        got = " and ".join(f"--{key}" for key in found) or "none"
+        raise ParameterError(Problem("hierarchy make", f"needs exactly one of {options}; got {got}."))
+    [(key, value)] = found.items()
+    if not isinstance(value, str) or key == "builtin":
+        return {key: value}
+    parts = [part.strip() for part in value.split(",")]
+    if key == "dates":
+        return {key: parts}
+    try:
+        return {key: [int(part) if key == "prefix" else float(part) for part in parts]}
+    except ValueError:
+        example = {"prefix": "5,3,2", "bands": "5,10,20"}[key]
+        raise ParameterError(
+            Problem(f"--{key}", f"must be numbers with commas between them, as in {example}.")
+        ) from None
 
 
 @generate_app.command("claims")

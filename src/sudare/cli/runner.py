@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import signal
@@ -15,11 +16,13 @@ from typing import Any, NoReturn
 import typer
 
 from sudare.core.errors import SudareError, printable
+from sudare.core.operating_system import ALARM, NEW_FILE, STOPS, name_problems, ring_again, ring_no_more
 
 
 def run(command: Callable[[], Any]) -> NoReturn:
     """Run a command line to its end, and exit."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+    _show_every_letter()
+    for number in (*STOPS, *ALARM):
         signal.signal(number, _terminate)
     try:
         command()
@@ -44,8 +47,27 @@ _received: list[int] = []
 _told: list[str] = []
 """The kinds of errors that were reported."""
 
+_SOON = 0.02
+"""The seconds after which a stop is tried again."""
 _NOT_WITHIN = ("importlib", "llvmlite")
 """Libraries whose code must not be interrupted by an exception."""
+
+
+def _show_every_letter() -> None:
+    """Let letters that the output cannot encode be shown as JSON escapes them.
+
+    On Windows the output has the old encoding of the country if it is not a terminal.
+    """
+    codecs.register_error("sudare", _as_escapes)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # somebody put something else in its place
+            stream.reconfigure(errors="sudare")  # type: ignore[union-attr]
+
+
+def _as_escapes(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
@@ -56,12 +78,12 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     loses exceptions; the function would be left without code, and using it would end the process. The alarm clock then
     rings again a little later.
     """
-    if number != signal.SIGALRM:
+    if number not in ALARM:
         _received.append(number)
         sys.unraisablehook = lambda _: None  # what is lost on the way is raised again by the next step of progress
     while frame is not None:
         if any(name in frame.f_code.co_filename for name in _NOT_WITHIN):
-            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            ring_again(_SOON, number)
             return
         frame = frame.f_back
     _stop_if_asked()
@@ -69,7 +91,7 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 def _stop_if_asked() -> None:
     if _received:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        ring_no_more()
         raise KeyboardInterrupt if _received[0] == signal.SIGINT else SystemExit(128 + _received[0])
 
 
@@ -96,9 +118,8 @@ def write_new(path: Path, text: str, *, private: bool = False) -> None:
     from sudare.core.errors import Problem, TargetError
 
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(os.open(path, NEW_FILE, 0o600 if private else 0o666), "wb") as file:
+            file.write(text.encode("utf-8"))
     except FileExistsError:
         raise TargetError(Problem(str(path), "exists already.", "choose another name, or remove it.")) from None
     except OSError as error:
@@ -111,6 +132,8 @@ def check_new(path: Path) -> None:
     from sudare.releases import check_folder
 
     check_folder(path.parent)
+    if problems := name_problems(path):
+        raise TargetError(problems)
     if path.exists() or path.is_symlink():
         raise TargetError(Problem(str(path), "exists already.", "choose another name, or remove it."))
 

@@ -24,6 +24,12 @@ OutOption = Annotated[
         "--out", "-o", help="The release: a file, its format by its ending (CSV, Parquet, Arrow); or a table."
     ),
 ]
+PlaceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--out", "-o", help="The release, as a file (CSV, Parquet, Arrow) or a table; not needed in a dry run."
+    ),
+]
 MemoryOption = Annotated[
     str | None, typer.Option("--memory", help="Use about this much memory, such as 4GiB; files hold the rest.")
 ]

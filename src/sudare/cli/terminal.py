@@ -25,6 +25,12 @@ CLASSES_BY = {
 
 def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) -> None:
     """Show the records, proofs and losses of a release; ``table``: it is a table of a database."""
+    seconds = show_figures(out, certificate)
+    say(f"  {seconds:.2f} s; certificate {out}{'_sudare' if table else '.sudare.json'}")
+
+
+def show_figures(out: str, certificate: Mapping[str, Any]) -> float:
+    """Show the records, proofs and losses of a certificate; return the seconds that it names."""
     from sudare.releases.certificate import Certificate
 
     facts = Certificate.from_dict(certificate)
@@ -49,7 +55,7 @@ def show_release(out: str, certificate: dict[str, Any], *, table: bool = False) 
     for note in facts.search.notes:
         say(f"  note: {note}")
     show_warnings([one.to_dict() for one in facts.warnings])
-    say(f"  {sum(facts.seconds.values()):.2f} s; certificate {out}{'_sudare' if table else '.sudare.json'}")
+    return sum(facts.seconds.values())
 
 
 def show_certificate(verified: Sequence[str], claimed: Sequence[str], warned: Sequence[str] = ()) -> None:
@@ -63,7 +69,7 @@ def show_certificate(verified: Sequence[str], claimed: Sequence[str], warned: Se
         say(f"  claimed by its maker, and not proven: {', '.join(_in_short(keys))}")
         for text in warned:
             more = " ..." if len(text) > LONGEST else ""
-            say(f"  claimed warning: {_word(text[:LONGEST])}{more}", colour=WARNING)
+            say(f"  claimed warning: {word(text[:LONGEST])}{more}", colour=WARNING)
 
 
 def _in_short(keys: Sequence[str]) -> list[str]:
@@ -195,11 +201,11 @@ def show_estimates(found: dict[str, Any], total: int) -> None:
     ``total`` is how many rows there are in all.
     """
     few = {str(cell) for cell in found["few"]}
-    header = [*map(_word, found["by"]), _word(found["of"]), "estimate", "low", "high", "share", "records"]
+    header = [*map(word, found["by"]), word(found["of"]), "estimate", "low", "high", "share", "records"]
     lines = [
         [
-            *(_word(row["cell"][name]) for name in found["by"]),
-            _word(row["value"]),
+            *(word(row["cell"][name]) for name in found["by"]),
+            word(row["value"]),
             _number(row["estimate"]) + (" few" if row["few"] and str(row["cell"]) not in few else ""),
             *(_number(row[key]) for key in ("low", "high")),
             "" if row["share"] is None else f"{row['share']:.4f}",
@@ -219,7 +225,7 @@ def show_estimates(found: dict[str, Any], total: int) -> None:
         say(f"note: {note}")
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
     """Return a value on one line, without what a terminal would obey."""
     if value is None:
         return "(missing)"
@@ -257,7 +263,7 @@ def show_audit(out: str, report: Mapping[str, Any]) -> None:
 def show_warnings(warnings: list[dict[str, Any]]) -> None:
     """Show the warnings of a release, a line each."""
     for one in warnings:
-        say(f"  warning: {_word(one['text'])}", colour=WARNING)
+        say(f"  warning: {word(one['text'])}", colour=WARNING)
 
 
 def _warned(count: int) -> str:

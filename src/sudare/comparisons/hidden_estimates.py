@@ -10,8 +10,8 @@
   matrix of a column and a the values that are asked for (1, else 0), a record counts the product of R⁻¹ a over the
   columns, in sum kept between nothing and all records.
 
-Codes of these methods may differ from those of the table that queries are about, where there is a hierarchy: which code
-is which is told by the records themselves.
+Where a column has a hierarchy, its codes here may differ from those of the table that queries are about. The records,
+which are the same in both, show which code is which.
 """
 
 from __future__ import annotations

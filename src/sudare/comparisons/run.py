@@ -71,12 +71,12 @@ def compare_of(
     )
     source, _ = read(data, policy)
     untouched = [config for config in configs if METHODS[config.method].leaves_quasi and not config.problems]
-    # it is encoded again for these: only then are the rows kept as they came
+    # these methods encode the rows themselves, in the order of the file
     whole = source.table() if untouched else None
     secrets = [name for name in policy.sensitive if _single(policy, source.schema, name)]
     table = encode(source if whole is None else whole, policy, progress=listener, target=target, also=secrets)
     view = _TableView(policy, table, whole, target)
-    # what leaves quasi-identifiers as they are has nothing to learn from; who asks for it is told so
+    # methods that leave quasi-identifiers unchanged train nothing new: they are judged only if named, with a remark
     judged = [config for config in configs if methods is not None or not METHODS[config.method].leaves_quasi]
     asks = _Asks(view, queries, seed)
     bench = Bench(view.untouched, requirements_of(policy), asks.of(policy), view, seed, asks)

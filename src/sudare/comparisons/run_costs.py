@@ -13,19 +13,17 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
 
+from sudare.core import process_memory
+
 T = TypeVar("T")
-_STATUS, _REFERENCES = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-_RESET_PEAK = "5"
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def measured(work: Callable[[], T]) -> tuple[T, Cost]:
     started = time.perf_counter()
     found = work()
     seconds = time.perf_counter() - started
-    most = _held("VmHWM")
+    most = None if before is None else process_memory.peak()
     memory = None if before is None or most is None else max(most - before, 0)
     return found, Cost(seconds, memory)
 
@@ -52,22 +50,10 @@ def _give_back() -> None:
     """Return free memory to the system, as far as possible."""
     gc.collect()
     pa.default_memory_pool().release_unused()
-    with suppress(OSError, AttributeError):  # only some C libraries have it
+    with suppress(OSError, AttributeError, TypeError):  # only some C libraries have it; Windows has no name for its own
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def _set_back() -> int | None:
     """Forget the most that was held so far; return what is held now, or None where this cannot be."""
-    try:
-        _REFERENCES.write_text(_RESET_PEAK)
-    except OSError:
-        return None
-    return _held("VmRSS")
-
-
-def _held(key: str) -> int | None:
-    try:
-        found = re.search(rf"^{key}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
-    except OSError:
-        return None
-    return None if found is None else 1024 * int(found[1])
+    return process_memory.held() if process_memory.reset_peak() else None

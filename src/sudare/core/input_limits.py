@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from sudare.core.operating_system import FOR_READING
 from sudare.core.sizes import GIB, MIB
 
 DEEPEST = 100
@@ -41,7 +42,7 @@ def content(path: Path, most: int) -> bytes:
     """Return what a regular file of at most so many bytes holds, or raise :class:`UnreadableError`."""
     try:
         # without waiting: opening a pipe that nobody writes to would not come back
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        descriptor = os.open(path, FOR_READING)
     except FileNotFoundError:
         raise UnreadableError("there is no such file.", absent=True) from None
     except OSError as error:

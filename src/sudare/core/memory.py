@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sudare.core.errors import DataError, ParameterError, Problem
+from sudare.core.process_memory import available_on_windows
 from sudare.core.sizes import GIB, MIB
 
 FLOOR = 256 << 20
@@ -125,15 +126,25 @@ def _known() -> Iterator[int]:
         about = Path("/proc/meminfo").read_text(encoding="ascii")
         yield 1024 * int(re.search(r"^MemAvailable:\s+(\d+) kB", about, re.MULTILINE)[1])  # type: ignore[index]
     except (OSError, TypeError, ValueError):
-        with suppress(OSError, ValueError):
-            yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        yield from _of_machine()
     for folder, limit, used in _groups():
         try:
-            allowed, taken = int((folder / limit).read_text()), int((folder / used).read_text())
-            files = re.findall(r"^(?:total_)?(?:in)?active_file (\d+)$", (folder / "memory.stat").read_text(), re.M)
+            allowed, taken = (int((folder / name).read_text(encoding="ascii")) for name in (limit, used))
+            stat = (folder / "memory.stat").read_text(encoding="ascii")
+            files = re.findall(r"^(?:total_)?(?:in)?active_file (\d+)$", stat, re.M)
             yield max(allowed - taken + sum(map(int, files[:2])), 0)  # what caches files is given back when needed
         except (OSError, ValueError):  # there is none, or its limit is "max"
             continue
+
+
+def _of_machine() -> Iterator[int]:
+    """Yield the memory of a machine that is not Linux: what is free on Windows, all of it elsewhere."""
+    free = available_on_windows()
+    if free is not None:
+        yield free
+    elif hasattr(os, "sysconf"):
+        with suppress(OSError, ValueError):
+            yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _groups() -> Iterator[tuple[Path, str, str]]:

@@ -100,7 +100,8 @@ def make_diagnoses(table: Path, out: Path) -> None:
     """Write the hierarchy of the diagnoses in a table: code, ICD-9 category, chapter, root."""
     codes = pc.unique(pc.list_flatten(pq.read_table(table, columns=["diagnoses"])["diagnoses"])).to_pylist()
     lines = sorted(_icd9(code) for code in codes)
-    out.write_text("".join(f"{code};{category}.x;{chapter};*\n" for category, code, chapter in lines), encoding="utf-8")
+    text = "".join(f"{code};{category}.x;{chapter};*\n" for category, code, chapter in lines)
+    out.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _icd9(code: str) -> tuple[str, str, str]:

@@ -1,11 +1,16 @@
 """Drafts of policies, from the columns of a table: a start that a person must read line by line.
 
-    facts (what a column holds) + words (what its name says)  ->  guesses (roles)  ->  writing (commented YAML)
+    facts (what a column holds) + words (what its name says)  ->  guesses (roles, column by column)
+    guesses + duplicated columns + identifying power          ->  proposals (what is done with each, seen together)
+    proposals                                                 ->  draft text (commented YAML), explanation (a table)
 
 The draft is careful: it never guesses that a column is insensitive, never releases a column that looks like an
-identifier, and treats an unclear column as known to an intruder. The text contains no value of a person.
+identifier, and treats an unclear column as known to an intruder, or leaves it out where there are too many. The text
+contains no value of a person.
 """
 
 from sudare.drafts.draft_text import draft_policy
+from sudare.drafts.explanation import ColumnExplanation, Explanation, explain_policy
+from sudare.drafts.source_notes import SourceNotes
 
-__all__ = ["draft_policy"]
+__all__ = ["ColumnExplanation", "Explanation", "SourceNotes", "draft_policy", "explain_policy"]

@@ -11,9 +11,11 @@ from sudare.drafts import column_name_words
 
 # Words in camelCase and in capitals, then runs of any other script.
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
+_A1C = re.compile(column_name_words.CLINICAL_NAME)
 _UNSPACED_NUMBER = re.compile("(番号|コード|識別子|キー|連番|通番)$")
 _NUMBER = "id|no|nr|nbr|num|nummer|number|numero|key|kennung"
 _JOINED = re.compile(rf"(?:(?P<thing>.+?)(?P<number>{_NUMBER})|(?P<first>{_NUMBER})(?P<second>.+))")
+_CAPITAL_ID = re.compile("[A-Z]{4,}ID")
 _LONGEST_JOIN = 4
 
 
@@ -24,9 +26,12 @@ class NameSays:
     ``identifier`` and ``free_text`` decide, unless the identifier is a ``person_number`` (ssn), which may recur.
     ``person_id`` is the number of a person (patient_id), ``record_id`` that of something about a person (case_no),
     ``person`` a person and nothing else (customer), ``bare_id`` an id of nothing in particular (id), ``id_like`` an id
-    of anything (hospital_id, row).
+    of anything (hospital_id, row). ``clinical`` columns are ``sensitive`` because they are details of a treatment,
+    and ``core`` columns are ``quasi`` because nearly everybody knows them who knows the person. ``first`` columns are
+    age, sex and postal code.
     """
 
+    name: str
     identifier: bool
     person_number: bool
     record_id: bool
@@ -36,7 +41,10 @@ class NameSays:
     bare_id: bool
     id_like: bool
     sensitive: bool
+    clinical: bool
     quasi: bool
+    core: bool
+    first: bool
     postal: bool
     nominal: bool
 
@@ -54,7 +62,9 @@ def read_name(name: str) -> NameSays:
     spoken = _spoken(parts)
     pieces = [piece for part in parts for piece in _pieces(part)]
     numbers = column_name_words.ID_WORDS | column_name_words.NUMBER_WORDS
-    quasi, sensitive = _meets(spoken, column_name_words.QUASI), _meets(spoken, column_name_words.SENSITIVE)
+    clinical = _meets(spoken, column_name_words.CLINICAL) or _A1C.search(name.casefold()) is not None
+    sensitive = clinical or _meets(spoken, column_name_words.SENSITIVE) or names_a_diagnosis(name)
+    quasi = _meets(spoken, column_name_words.QUASI)
     described = _meets(parts, column_name_words.COUNTING) or _meets(parts, column_name_words.DESCRIBING)
     counted = (
         len(pieces) > 1
@@ -69,6 +79,7 @@ def read_name(name: str) -> NameSays:
     person_number = _meets(spoken, column_name_words.PERSON_NUMBERS) and not described
     record_id = not described and _numbers_a_record(pieces)
     return NameSays(
+        name=name,
         identifier=identifier or _meets(spoken, column_name_words.PERSON_NUMBERS),
         person_number=person_number and not identifier,
         record_id=record_id,
@@ -78,7 +89,10 @@ def read_name(name: str) -> NameSays:
         bare_id=only_numbers and with_id,
         id_like=only_numbers or with_id or record_id,
         sensitive=sensitive,
+        clinical=clinical,
         quasi=quasi,
+        core=_meets(spoken, column_name_words.CORE),
+        first=_meets(spoken, column_name_words.FIRST),
         postal=_meets(spoken, column_name_words.POSTAL),
         nominal=_meets(spoken, column_name_words.NOMINAL) or with_id,
     )
@@ -105,8 +119,22 @@ def split_words(name: str) -> list[str]:
     plain = "".join(_without_accent(letter) for letter in wide)
     found: list[str] = []
     for word in _WORD.findall(plain):
-        found += [piece for piece in _UNSPACED_NUMBER.split(word) if piece]
+        for part in _without_id(word):
+            found += [piece for piece in _UNSPACED_NUMBER.split(part) if piece]
     return [word.casefold() for word in found]
+
+
+def _without_id(word: str) -> list[str]:
+    """Split an id that is written together with its thing in capitals, as in UTILITYID."""
+    plain = word.casefold()
+    if _CAPITAL_ID.fullmatch(word) is None or plain.endswith(("aid", "oid")) or plain in column_name_words.NO_IDS:
+        return [word]
+    return [word[:-2], word[-2:]]
+
+
+def names_a_diagnosis(name: str) -> bool:
+    """Return whether a name is a word for a diagnosis, or a compound that ends in one."""
+    return any(word.endswith(column_name_words.DIAGNOSIS_ENDS) for word in split_words(name))
 
 
 def _without_accent(letter: str) -> str:

@@ -127,7 +127,8 @@ DESCRIBING = _words("type typ kind class klasse group gruppe groupe grupo status
 QUASI = _words("""
     age birth born dob birthday birthdate birthyear birthplace dateofbirth yearofbirth sex gender zip zipcode postal
     postcode postalcode city town village country county state province region district municipality location place
-    latitude longitude lat lon lng race ethnicity ethnic nationality citizenship language education degree school
+    latitude longitude lat lon lng race ethnicity ethnic hispanic latino nationality citizenship language education
+    degree school ancestry
     marital maritalstatus married family familysize children household relationship job occupation profession
     employer employment workclass industry department position title height weight admission discharge date day month
     year time death died deceased hospital ward
@@ -141,6 +142,28 @@ QUASI = _words("""
     年齢 年代 生年月日 生年 誕生日 出生 性別 郵便番号 都道府県 市区町村 市町村 地域 国名 国籍 出身 人種 民族 言語
     学歴 学校 婚姻 配偶者 家族 世帯 続柄 職業 職種 業種 勤務先 役職 部署 身長 体重 入院 退院 受診日 日付
     年月日 年度 死亡
+""")
+
+# Of those, what nearly everybody knows who knows a person, and what analyses need: a wide draft keeps these first.
+CORE = _words("""
+    age birth dob birthdate birthyear dateofbirth yearofbirth sex gender race ethnicity ethnic hispanic nationality
+    citizenship zip zipcode postal postcode postalcode country state region province county city education marital
+    maritalstatus
+    occupation job profession
+    alter geburt geburtsdatum geburtsjahr geschlecht plz postleitzahl bundesland kreis wohnort staatsangehoerigkeit
+    bildung familienstand beruf
+    naissance datenaissance sexe genre codepostal commune departement nationalite etatcivil metier
+    edad nacimiento fechanacimiento sexo genero codigopostal municipio provincia nacionalidad raza etnia estadocivil
+    ocupacion
+    年齢 年代 生年月日 生年 性別 郵便番号 都道府県 市区町村 国籍 人種 学歴 婚姻 職業
+""")
+
+# Of those, the three that together point at most people (Sweeney 2000): these come before all others.
+FIRST = _words("""
+    age dob birthdate birthday birthyear dateofbirth yearofbirth sex gender zip zipcode postal postcode postalcode
+    alter geburtsdatum geburtstag geburtsjahr geschlecht plz postleitzahl
+    datenaissance sexe codepostal edad fechanacimiento sexo codigopostal
+    年齢 年代 生年月日 生年 性別 郵便番号
 """)
 
 # Of those, postal codes: digits whose beginnings are regions.
@@ -170,9 +193,36 @@ SENSITIVE = _words("""
     薬剤 薬品 処方 治療 手術 検査結果 検査値 成績 点数 評価 犯罪 判決 前科 障害 妊娠 感染
 """)
 
+# Words for a diagnosis that end others, as in Hauptdiagnose and hoofddiagnose.
+DIAGNOSIS_ENDS = ("diagnose", "diagnosen", "diagnoses", "diagnosis", "krankheit", "erkrankung", "befund")
+
+# Written together in capitals, UTILITYID is the id of a utility, and COVID is none; nor is what ends in -aid or -oid.
+NO_IDS = _words("""
+    acid arid avid candid covid fluid grid humid hybrid invalid kid lipid liquid lucid madrid mid morbid nucleid
+    orchid pallid peptid placid rabid rapid rigid solid splendid squid stupid timid torrid triglycerid glucosid valid
+    vivid suicid pesticid plasmid chlorid fluorid oxid dioxid
+""")
+
+# Details of a treatment: nobody may learn them about a known person, and outsiders hardly ever know them exactly.
+CLINICAL = _words("""
+    procedure procedures surgeries outpatient inpatient emergency readmitted readmission rehospitalization
+    glu glucose hba hbac bloodsugar serum plasma cholesterol triglyceride triglycerides ldl hdl creatinine egfr gfr
+    hemoglobin haemoglobin hematocrit haematocrit sodium potassium calcium chloride bicarbonate lactate albumin
+    bilirubin urea bun troponin ferritin inr platelet platelets leukocytes lymphocytes neutrophils wbc rbc crp tsh psa
+    bloodpressure systolic diastolic heartrate spo biopsy tumor tumour stage staging metastasis chemotherapy
+    radiotherapy vaccine vaccination antibody titer medicated antibiotic antibiotics insulin metformin dosage
+    blutdruck blutzucker laborwert laborwerte kreatinin haemoglobin hamoglobin cholesterin impfung eingriff eingriffe
+    prozedur prozeduren wiederaufnahme
+    glycemie creatinine tension vaccin acte actes readmission
+    glucosa creatinina colesterol hemoglobina vacuna procedimiento procedimientos reingreso
+    血糖 血圧 脈拍 体温 ヘモグロビン クレアチニン コレステロール 手技 再入院 ワクチン
+""")
+CLINICAL_NAME = r"(?<![a-z])(hb)?a1c"
+"""HbA1c has a digit in it, which words of names do not have."""
+
 # How tables say "missing" in text: compared without case and outer blanks. None of them is a value of a person.
 MISSING = frozenset(
     ["", "?", "??", "-", "--", ".", "na", "n/a", "n.a.", "#n/a", "nan", "null", "<null>", "(null)", "none", "nil",
-     "missing", "unknown", "not available", "not known", "unbekannt", "inconnu", "desconocido", "不明", "欠損",
-     "未記入"]
+     "missing", "unknown", "not available", "not known", "unbekannt", "k.a.", "k. a.", "keine angabe", "n.b.",
+     "inconnu", "desconocido", "不明", "欠損", "未記入"]
 )  # fmt: skip

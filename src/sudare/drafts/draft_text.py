@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
-import yaml
 
 from sudare.core.errors import DataError, Problem
-from sudare.drafts.facts import Facts, look_at_all
-from sudare.drafts.guesses import Guess, guess_roles
+from sudare.drafts.facts import Facts
+from sudare.drafts.guesses import Guess
 from sudare.drafts.header_row import check_header
-from sudare.policy import SourceSpec
+from sudare.drafts.proposals import MOST_QUASI, Proposals, propose
+from sudare.drafts.source_notes import SourceNotes
+from sudare.drafts.yaml_words import quoted, scalar
 
 K = 5
 """How many share each combination: a common floor for data that leaves the house."""
@@ -21,16 +22,23 @@ K = 5
 L = 3
 """How many different sensitive values each group holds, where the column has so many."""
 
+T = 0.5
+"""How far the distribution in a group may be from that of all records, where nearly all hold the same value."""
+
+_SKEWED = 0.8  # where more records hold one value, a second one in each group would hide nearly everything else
+_MANY_PROMISES = 5  # of more sensitive columns, those of few values hold two different ones in each group
+_FEW_VALUES = 10
+
 _LINE = 120  # a comment stands beside its column where the line has room for it, else above
 _WIDEST_KEY, _WIDEST_SPEC = 40, 40  # up to these widths names and specs are set in columns
 _LONGEST_KEY = 900  # YAML allows a thousand characters before the colon; longer keys are written with a question mark
 
 _HEADER = """\
 # Drafted by looking at the columns: read every line before you use it.
-# {name}{records} records, {columns} columns.
+# {name}{records}, {columns}.
 #
 # What each column is to somebody who tries to recognise a person:
-#   identifier   points at a person; never released
+#   identifier   points at a person, or is left out for the reason beside it; never released
 #   subject      names the person of a record; people are counted by it, and it is released as new numbers
 #   quasi        an outsider may know it; released as ranges and sets
 #   sensitive    nobody may learn it about a known person; released unchanged, in groups that are diverse enough
@@ -38,7 +46,7 @@ _HEADER = """\
 """
 
 
-def draft_policy(table: pa.Table, *, name: str = "", source: SourceSpec | None = None) -> str:
+def draft_policy(table: pa.Table, *, name: str = "", source: SourceNotes | None = None) -> str:
     """Return the text of a commented YAML policy for a table about people, to be read and corrected by hand.
 
     The table is typed, or all text as a CSV file is. ``name`` is shown in the header;
@@ -47,23 +55,29 @@ def draft_policy(table: pa.Table, *, name: str = "", source: SourceSpec | None =
     columns and counts, but no value of a person. A table without columns or records, with a name that is used
     twice, or with nothing but identifiers raises :class:`~sudare.core.errors.DataError`.
     """
-    _check(table)
-    facts = look_at_all(table)
-    guesses = guess_roles(facts)
-    title = f"Table {_quoted(name)}: " if name else ""
-    header = _HEADER.format(name=title, records=f"{table.num_rows:,}", columns=len(facts))
+    check_table(table)
+    return written(propose(table, source), name=name, source=source)
+
+
+def written(found: Proposals, *, name: str = "", source: SourceNotes | None = None) -> str:
+    """Return the text of proposals, as :func:`draft_policy` does."""
+    facts, guesses = found.facts, found.guesses
+    title = f"Table {quoted(name)}: " if name else ""
+    records = next(iter(facts.values())).records
     parts = [
-        header,
+        _HEADER.format(name=title, records=_count(records, "record"), columns=_count(len(facts), "column"))
+        + _warning(found),
         "version: 1\n",
         _columns(guesses),
         _require(guesses, facts),
         _closing(),
-        _source(guesses, facts, source or SourceSpec()),
+        (source or SourceNotes()).text(guesses, facts),
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _check(table: pa.Table) -> None:
+def check_table(table: pa.Table) -> None:
+    """Raise if nothing can be drafted from a table."""
     names = table.column_names
     if not names:
         raise DataError("the table has no columns.", hint="name a table or file with at least one column.")
@@ -80,8 +94,41 @@ def _check(table: pa.Table) -> None:
     check_header(table)
 
 
+def _warning(found: Proposals) -> str:
+    """Return what the draft says of columns that nothing generalizes, and of columns that it leaves out."""
+    lines = []
+    if found.wide:
+        lines.append(
+            f"More columns than {MOST_QUASI} may be known to an intruder. A release that generalizes all of them keeps "
+            "nothing, so some are left out: read why beside them."
+        )
+    sensitive = found.named("sensitive")
+    if sensitive:
+        who = f"{len(sensitive)} columns are" if len(sensitive) > 1 else "One column is"
+        by = "Together they single" if len(sensitive) > 1 else "It singles"
+        records = next(iter(found.facts.values())).records
+        among = "records" if found.looked_at == records else f"first {found.looked_at:,} records"
+        lines.append(
+            f"{who} released unchanged. {by} out {percent(found.unchanged)} of the {among}: somebody who knows such "
+            "values of a person may find the record. Measure this: sudare risk DATA --policy POLICY --columns NAMES"
+        )
+    wrapped = [line for text in lines for line in textwrap.wrap(text, _LINE - 2, break_on_hyphens=False)]
+    return "".join(f"# {line}\n" for line in ["", *wrapped]).replace("# \n", "#\n") if wrapped else ""
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage that is 0 or 100 only if it is none or all."""
+    if 0 < share < 0.001:
+        return "less than 0.1%"
+    return f"{int(1000 * share) / 10:.1f}%"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def _columns(guesses: Mapping[str, Guess]) -> str:
-    keys = [_scalar(name) for name in guesses]
+    keys = [scalar(name) for name in guesses]
     specs = [_spec(guess) for guess in guesses.values()]
     margin = max([_width(key) for key in keys if _width(key) <= _WIDEST_KEY], default=0)
     indent = max([len(spec) for spec in specs if len(spec) <= _WIDEST_SPEC], default=0)
@@ -104,10 +151,12 @@ def _spec(guess: Guess) -> str:
     fields = [f"role: {guess.role}"]
     if guess.kind:
         fields.append(f"kind: {guess.kind}")
+    if guess.builtin:
+        fields.append(f"hierarchy: {guess.builtin}")
     if guess.prefix:
         fields.append(f"hierarchy: {{prefix: [{', '.join(map(str, guess.prefix))}]}}")
     if guess.separator:
-        fields.append(f"separator: {_quoted(guess.separator)}")
+        fields.append(f"separator: {quoted(guess.separator)}")
     return f"{{{', '.join(fields)}}}"
 
 
@@ -133,10 +182,14 @@ def _require(guesses: Mapping[str, Guess], facts: Mapping[str, Facts]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _diversity(sensitive: Iterable[str], facts: Mapping[str, Facts]) -> list[str]:
+def _diversity(sensitive: Sequence[str], facts: Mapping[str, Facts]) -> list[str]:
     lines, explained = [], False
+    skewed = [name for name in sensitive if facts[name].distinct > 1 and _is_skewed(facts[name])]
     for name in sensitive:
-        values = min(L, facts[name].distinct)
+        if name in skewed:
+            continue
+        many = len(sensitive) > _MANY_PROMISES and facts[name].distinct <= _FEW_VALUES
+        values = min(2 if many else L, facts[name].distinct)
         if values < 2:
             lines.append("  # A sensitive column holds fewer than two values, so no group of it can be diverse.")
             continue
@@ -146,8 +199,18 @@ def _diversity(sensitive: Iterable[str], facts: Mapping[str, Facts]) -> list[str
                 "  # a value away. A larger l protects better and shows less detail; change it here.",
             ]
             explained = True
-        lines.append(f"  - {{model: l-diversity, l: {values}, variant: distinct, column: {_scalar(name)}}}")
-    return lines
+        lines.append(f"  - {{model: l-diversity, l: {values}, variant: distinct, column: {scalar(name)}}}")
+    if skewed:
+        lines += [
+            "  # In these columns nearly all records hold the same value. In no group is the share of any value more",
+            "  # than t above its share in the whole table, so a group does not give rare values away. A smaller t",
+            "  # protects better and shows less detail; change it here.",
+        ]
+    return lines + [f"  - {{model: t-closeness, t: {T}, column: {scalar(name)}}}" for name in skewed]
+
+
+def _is_skewed(facts: Facts) -> bool:
+    return facts.modal > _SKEWED * facts.records
 
 
 def _frequency(names: Sequence[str], facts: Mapping[str, Facts]) -> list[str]:
@@ -160,7 +223,7 @@ def _frequency(names: Sequence[str], facts: Mapping[str, Facts]) -> list[str]:
     ]
     for name in names:
         most = min(L, facts[name].records // facts[name].commonest)
-        lines.append(f"  - {{model: l-diversity, l: {most}, variant: frequency, column: {_scalar(name)}}}")
+        lines.append(f"  - {{model: l-diversity, l: {most}, variant: frequency, column: {scalar(name)}}}")
     return lines
 
 
@@ -171,7 +234,7 @@ def _item_sets(names: list[str], k: int) -> list[str]:
         "  # If an intruder knows at most m items of a person rather than all, more can be shown: give the k-anonymity",
         "  # above `columns: [...]` without the item sets (and let it count rows), and ask instead for",
     ]
-    return [*notes, *(f"  # - {{model: km-anonymity, k: {k}, m: 2, column: {_scalar(name)}}}" for name in names)]
+    return [*notes, *(f"  # - {{model: km-anonymity, k: {k}, m: 2, column: {scalar(name)}}}" for name in names)]
 
 
 def _closing() -> str:
@@ -180,39 +243,6 @@ def _closing() -> str:
         "# The share of the records that may be left out to keep the others more exact: 0.01 is one in a hundred.\n"
         "suppression: {limit: 0.0}\n"
     )
-
-
-def _source(guesses: Mapping[str, Guess], facts: Mapping[str, Facts], source: SourceSpec) -> str:
-    """Return how the file was read, and name the texts for missing cells in columns that are released.
-
-    The empty text always is one.
-    """
-    keys = []
-    if source.encoding != "utf-8":
-        keys.append(f"encoding: {_scalar(source.encoding)}")
-    if source.delimiter is not None:
-        keys.append(f"delimiter: {_quoted(source.delimiter)}")
-    tokens = {token for name, guess in guesses.items() if guess.role != "identifier" for token in facts[name].tokens}
-    comment = ""
-    if tokens - {""}:
-        comment = (
-            "# These texts occur and usually say that a value is missing, in whatever column they stand.\n"
-            "# Take out what is an answer in your table.\n"
-        )
-        keys.append(f"missing: [{', '.join(_quoted(token) for token in sorted(tokens | {''}))}]")
-    return f"{comment}source: {{{', '.join(keys)}}}\n" if keys else ""
-
-
-def _scalar(text: str) -> str:
-    """Write a name as YAML: plain if every parser reads it as the same text, otherwise quoted."""
-    plain = text.replace("-", "_").isidentifier() and not text.startswith("-") and text.isprintable()
-    # Some readers take y and n for yes and no; ours does not.
-    return text if plain and text.lower() not in ("y", "n") and yaml.safe_load(text) == text else _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    written: str = yaml.dump(text, default_style='"', allow_unicode=True, width=float("inf"))
-    return written.removesuffix("\n")
 
 
 def _width(text: str) -> int:

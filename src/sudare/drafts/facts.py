@@ -16,8 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import DataError
+from sudare.core.shown_places import SHOWN
+from sudare.drafts.clinical_values import CLINICAL_CODES, looks_clinical
+from sudare.drafts.column_name_matches import names_a_diagnosis
 from sudare.drafts.column_name_words import MISSING
 from sudare.drafts.patterns import (
+    date_form,
     find_separator,
     is_free_text,
     looks_like,
@@ -25,8 +29,11 @@ from sudare.drafts.patterns import (
     looks_like_dates,
     one_length,
 )
-from sudare.drafts.rarity import Rarity, rarity_of
+from sudare.drafts.rarity import FEW, Rarity, rarity_of
 from sudare.drafts.recurrence import FEWEST_VALUES, come_back
+from sudare.drafts.stray_words import find_numbers
+from sudare.hierarchies import fitting_builtin, strange_values
+from sudare.hierarchies.code_systems import CODE_SYSTEMS
 from sudare.table.encode import numbers
 from sudare.table.encode_sets import encode_sets
 
@@ -47,7 +54,11 @@ class Facts:
     look like. ``running`` says that the values number the records. ``rarity`` is how rare they are, and ``comes_back``
     says that records with the same value seem to belong to one person. ``digits`` is the one length of codes made of
     digits, and ``hyphen`` the place of a hyphen in them. ``commonest`` is how many records hold the most frequent item
-    of a column of item sets.
+    of a column of item sets. ``modal`` is how many hold the most frequent value, or none. ``alone`` is the share of the
+    cells that are there whose value fewer than ``FEW`` records hold. ``clinical`` is what clinical values they are.
+    ``stray`` are the first records with a stray word in a column of numbers. ``builtin`` is the hierarchy of ours that
+    has all values: codes of diagnoses, drugs or places. ``date_form`` is how most dates of a ``date_text`` are written,
+    and ``date_asked`` says that the draft asks which date they are.
     """
 
     records: int
@@ -66,8 +77,20 @@ class Facts:
     infinite: bool = False
     digits: int = 0
     hyphen: int = 0
+    date_form: str = ""
+    date_asked: bool = False
     separator: str = ""
     commonest: int = 0
+    stray: tuple[int, ...] = ()
+    builtin: str = ""
+    modal: int = 0
+    alone: float = 0.0
+    clinical: str = ""
+
+    @property
+    def constant(self) -> bool:
+        """Whether all records are the same here, so that the column tells nothing about any of them."""
+        return self.shape not in ("items", "other") and self.modal == self.records
 
     @property
     def share(self) -> float:
@@ -107,24 +130,32 @@ def look(name: str, cells: pa.ChunkedArray) -> Facts:
     tokens: tuple[str, ...] = ()
     if pa.types.is_large_string(values.type):
         values, counts, tokens = _without_missing(values, counts)
+    values, counts, stray = _without_stray(name, cells, values, counts)
     parsed, infinite = _parse(name, values)
     sample = _texts(values).slice(0, SAMPLE).to_pylist()
     text = pa.types.is_large_string(parsed.type)
     separator = find_separator(sample) if text else ""
-    length, hyphen = one_length(values.cast(pa.large_string()))  # as a hierarchy will spell them
+    # as a hierarchy will spell them, which meets stray words, too
+    length, hyphen = (0, 0) if stray else one_length(values.cast(pa.large_string()))
     pattern, sure = ("", False) if pa.types.is_temporal(parsed.type) else looks_like(sample, numeric=not text)
     calendar = pa.types.is_date(parsed.type) or pa.types.is_timestamp(parsed.type)
     shape: Shape = "text" if text else "date" if calendar else "number"  # times of day and durations are numbers
+    present = pc.sum(counts).as_py() or 0
+    few = pc.sum(counts.filter(pc.less(counts, FEW))).as_py() or 0
+    builtin = "" if pattern or separator or stray or shape == "date" else _builtin(name, values)
+    date_text = looks_like_dates(sample) if text else looks_like_compact_dates(sample)
+    items = [item.strip() for cell in sample for item in cell.split(separator)] if separator else sample
     return Facts(
         records=records,
         shape=shape,
-        present=pc.sum(counts).as_py() or 0,
+        present=present,
         distinct=len(pc.unique(parsed).drop_null()),
         repeated=pc.sum(pc.greater(counts, 1)).as_py() or 0,
         tokens=tokens,
         pattern=pattern,
         sure_pattern=sure,
-        date_text=looks_like_dates(sample) if text else looks_like_compact_dates(sample),
+        date_text=date_text,
+        date_form=date_form(sample) if date_text else "",
         free_text=text and is_free_text(sample),
         running=pa.types.is_integer(parsed.type) and _is_running(parsed, records),
         rarity=Rarity() if pa.types.is_temporal(parsed.type) else rarity_of(parsed, counts, sample),
@@ -133,6 +164,11 @@ def look(name: str, cells: pa.ChunkedArray) -> Facts:
         hyphen=hyphen,
         separator=separator,
         commonest=_commonest(name, cells, separator, tokens) if separator else 0,
+        modal=max(pc.max(counts).as_py() or 0, records - present),
+        alone=few / present if present else 0.0,
+        clinical=(looks_clinical(items) if text and not pattern else "") or CLINICAL_CODES.get(builtin, ""),
+        stray=stray,
+        builtin=builtin,
     )
 
 
@@ -146,7 +182,8 @@ def _look_at_lists(name: str, cells: pa.ChunkedArray) -> Facts:
     if pa.types.is_dictionary(items.type):
         items = items.cast(inner)
     values, counts = _tally(items)
-    pattern, sure = looks_like(_texts(values).slice(0, SAMPLE).to_pylist(), numeric=not _is_text(inner))
+    sample = _texts(values).slice(0, SAMPLE).to_pylist()
+    pattern, sure = looks_like(sample, numeric=not _is_text(inner))
     return Facts(
         records=len(cells),
         shape="items",
@@ -156,6 +193,7 @@ def _look_at_lists(name: str, cells: pa.ChunkedArray) -> Facts:
         pattern=pattern,
         sure_pattern=sure,
         commonest=_commonest(name, cells, "", ()),
+        clinical=looks_clinical(sample) if _is_text(inner) and not pattern else "",
     )
 
 
@@ -211,6 +249,32 @@ def _without_missing(values: pa.Array, counts: pa.Array) -> tuple[pa.Array, pa.A
     tokens = tuple(sorted(values.filter(lost).to_pylist()))
     there = pc.invert(lost)
     return values.filter(there), counts.filter(there), tokens
+
+
+def _builtin(name: str, values: pa.Array) -> str:
+    """Return the built-in hierarchy of codes that has all values; one that it lacks would stop the release."""
+    found = fitting_builtin(values, [name, "diagnosis"] if names_a_diagnosis(name) else name)
+    if found is None or found not in CODE_SYSTEMS or strange_values(found, values).any():
+        return ""
+    return found
+
+
+def _without_stray(
+    name: str, cells: pa.ChunkedArray, values: pa.Array, counts: pa.Array
+) -> tuple[pa.Array, pa.Array, tuple[int, ...]]:
+    """Set words apart that stand among numbers, with the first records that hold one.
+
+    They are mistakes, or another way to say missing.
+    """
+    numeric = find_numbers(values) if pa.types.is_large_string(values.type) else None
+    if numeric is None:
+        return values, counts, ()
+    kept = values.filter(numeric)
+    if pa.types.is_large_string(_parse(name, kept)[0].type):
+        return values, counts, ()
+    strange = pc.is_in(cells.cast(pa.large_string()), value_set=values.filter(pc.invert(numeric)))
+    places = pc.indices_nonzero(strange).slice(0, SHOWN + 1).to_pylist()
+    return kept, counts.filter(numeric), tuple(place + 1 for place in places)
 
 
 def _texts(values: pa.Array) -> pa.Array:

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sudare.core.errors import DataError
+from sudare.core.shown_places import first_places
 from sudare.drafts.column_name_matches import NameSays, read_name
 from sudare.drafts.facts import Facts
 from sudare.drafts.rarity import FEW, MOST_TO_COUNT
+from sudare.drafts.yaml_words import scalar
 from sudare.policy import Kind, Role
 
 NEARLY_UNIQUE = 0.9
@@ -23,7 +25,9 @@ ENOUGH_RECORDS = 20
 MOSTLY_RARE = 0.5
 """Where more than this share of the records hold values that few share, these lead to people (see `rarity`)."""
 
-_FEW_VALUES = 50  # an id of a thing that many records share, such as a hospital's, has about so many values at most
+FEW_VALUES = 50
+"""An id of a thing that many records share, such as a hospital's, has about so many values at most."""
+
 _RECORDS_PER_VALUE = 5
 _MANY_PER_VALUE = 20  # a hospital or a county has as many records at least; people hardly ever have
 _MANY_WORDS = 20  # a small table has a dozen different jobs, each of a few people
@@ -40,12 +44,13 @@ _TOO_FREQUENT = (
     "{role: sensitive} needs l-diversity with variant: frequency, and this item as harmless"
 )
 _BY_RECORD = (
-    "sensitive by its name, but the promise about sensitive sets counts records, and here people are counted: released "
+    "sensitive, but the promise about sensitive sets counts records, and here people are counted: released "
     "as a quasi-identifier; make one record for each person for {role: sensitive}"
 )
+_IS_ONE_COLUMN = "the table has one column only: is the delimiter right? `sudare init --delimiter` says which it is."
 _ONE_PERSON = "records that share a value agree in other columns, as those of one person do"
 _IF_MEASURED = "if it measures something, {role: quasi, kind: numeric} releases ranges"
-_IF_PUBLIC = "if they are not names or codes of people, {role: quasi} releases sets"
+IF_PUBLIC = "if they are not names or codes of people, {role: quasi} releases sets"
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Guess:
     why: str
     kind: Kind | None = None
     prefix: tuple[int, ...] = ()
+    builtin: str = ""
     separator: str = ""
     rank: int = 0
 
@@ -90,7 +96,7 @@ def _guess(says: NameSays, facts: Facts) -> Guess:
         return _guess_items(says, facts)
     if _is_rare(facts) and (facts.rarity.longest or not (says.quasi or says.sensitive)):
         return _guess_rare(says, facts)
-    if says.sensitive and facts.shape != "date":
+    if (says.sensitive or (facts.clinical and not says.quasi)) and facts.shape != "date":
         return _guess_sensitive(says, facts)
     return _guess_quasi(says, facts)
 
@@ -122,7 +128,7 @@ def _identifying(why: str, facts: Facts) -> Guess:
 def _gives_away(says: NameSays, facts: Facts) -> str:
     """Return why the values identify people or records, or an empty string."""
     postal = says.postal and facts.digits > 0
-    many = facts.share > 0.5 or facts.distinct > _FEW_VALUES
+    many = facts.share > 0.5 or facts.distinct > FEW_VALUES
     expected = facts.date_text or postal or ((says.quasi or says.sensitive) and facts.share <= NEARLY_UNIQUE)
     if facts.pattern and (facts.sure_pattern or (many and not expected)):
         return f"values look like {facts.pattern}"
@@ -147,7 +153,7 @@ def _is_shared(says: NameSays, facts: Facts) -> bool:
         return False
     if (says.quasi or says.sensitive) and facts.present >= _MANY_PER_VALUE * facts.distinct:
         return True
-    return facts.distinct <= _FEW_VALUES and facts.present >= _RECORDS_PER_VALUE * facts.distinct
+    return facts.distinct <= FEW_VALUES and facts.present >= _RECORDS_PER_VALUE * facts.distinct
 
 
 def _is_rare(facts: Facts) -> bool:
@@ -165,7 +171,7 @@ def _is_rare(facts: Facts) -> bool:
     few_each = facts.present <= _MANY_PER_VALUE * facts.distinct
     if few_each and facts.comes_back and (rare.whole or rare.codes):
         return True
-    return rare.long and rare.apart and facts.distinct > _FEW_VALUES
+    return rare.long and rare.apart and facts.distinct > FEW_VALUES
 
 
 def _guess_rare(says: NameSays, facts: Facts) -> Guess:
@@ -181,7 +187,7 @@ def _guess_rare(says: NameSays, facts: Facts) -> Guess:
         return Guess("identifier", f"whole numbers, as ids are: {what}; {_IF_MEASURED}")
     if says.postal:
         return _guess_quasi(says, facts)
-    return Guess("identifier", f"text, and {what}; {_IF_PUBLIC}")
+    return Guess("identifier", f"text, and {what}; {IF_PUBLIC}")
 
 
 def _guess_sensitive(says: NameSays, facts: Facts) -> Guess:
@@ -196,15 +202,22 @@ def _guess_sensitive(says: NameSays, facts: Facts) -> Guess:
             "ranges; {role: sensitive} releases the values as they are"
         )
         return _with_kind("quasi", why, says, facts)
-    return _with_kind("sensitive", _BY_NAME, says, facts)
+    return _with_kind("sensitive", _why_sensitive(says, facts), says, facts)
+
+
+def _why_sensitive(says: NameSays, facts: Facts) -> str:
+    if facts.clinical:
+        return f"values look like {facts.clinical}"
+    return "a clinical detail by its name" if says.clinical else _BY_NAME
 
 
 def _guess_items(says: NameSays, facts: Facts) -> Guess:
     what = "lists of items" if facts.shape == "items" else "most cells are lists of items"
-    if says.sensitive and facts.commonest:
+    if (says.sensitive or (facts.clinical and not says.quasi)) and facts.commonest:
+        how = f"values look like {facts.clinical}" if facts.clinical else "sensitive by its name"
         if 2 * facts.commonest <= facts.records:
-            return Guess("sensitive", f"{what}; sensitive by its name", kind="items", separator=facts.separator)
-        what += f"; sensitive by its name, but {_TOO_FREQUENT}"
+            return Guess("sensitive", f"{what}; {how}", kind="items", separator=facts.separator)
+        what += f"; {how}, but {_TOO_FREQUENT}"
     elif not says.quasi:
         what += f"; {_IN_DOUBT}"
     return Guess("quasi", what, kind="items", separator=facts.separator)
@@ -219,9 +232,18 @@ def _guess_quasi(says: NameSays, facts: Facts) -> Guess:
         why = "dates; hierarchy: {dates: [day, month, year]} gives calendar levels"
         return _with_kind("quasi", why, says, facts)
     if facts.date_text:
-        why = "looks like dates, but only YYYY-MM-DD is read as such"
-        return _with_kind("quasi", why, says, facts)
+        return _with_kind("quasi", _how_to_read_dates(says.name, facts), says, facts)
     return _with_kind("quasi", _BY_NAME if says.quasi else _IN_DOUBT, says, facts)
+
+
+def _how_to_read_dates(name: str, facts: Facts) -> str:
+    if facts.date_asked:
+        return "looks like dates: decide how they are read, see the question about them above source"
+    if not facts.date_form:
+        return "looks like dates, but in a format that source.dates has no words for: write them as YYYY-MM-DD"
+    why = f"looks like dates: write their format below source, such as dates: {{{scalar(name)}: {facts.date_form}}}"
+    short = "yy" in facts.date_form and "yyyy" not in facts.date_form
+    return f"{why}; years up to 68 are read as 20xx, so write earlier ones in full" if short else why
 
 
 def _with_kind(role: Role, why: str, says: NameSays, facts: Facts) -> Guess:
@@ -232,10 +254,15 @@ def _with_kind(role: Role, why: str, says: NameSays, facts: Facts) -> Guess:
     if role == "quasi" and codes and not facts.date_text and facts.distinct > 1:
         lengths = (facts.digits, facts.hyphen, 2) if facts.hyphen > 2 else _PREFIXES[facts.digits]
         return Guess(role, f"{why}; codes whose ends are hidden first", "categorical", tuple(lengths))
+    if role == "quasi" and facts.builtin and facts.distinct > 1:
+        return Guess(role, f"{why}; codes that sudare knows", "categorical", builtin=facts.builtin)
     if facts.infinite:
         why += "; holds infinite numbers: correct them, and make it numeric"
-    if facts.shape == "text":
+    if facts.shape == "text" or (facts.stray and role != "quasi"):
         return Guess(role, why, "categorical")
+    if facts.stray:
+        where = first_places(facts.stray, "record")
+        why += f"; some cells are not numbers ({where}): correct them, or list their texts in source.missing"
     if facts.shape == "number" and (says.nominal or says.postal):
         return Guess(role, f"{why}; numbers that stand for categories", "categorical")
     return Guess(role, why, "numeric")
@@ -274,7 +301,9 @@ def _find_quasi(guesses: dict[str, Guess], facts: Mapping[str, Facts]) -> None:
     if not sensitive:
         raise DataError(
             "every column looks like an identifier, so there is nothing to release.",
-            hint="write the policy by hand, and give role: quasi to the columns that can be generalized.",
+            hint=_IS_ONE_COLUMN
+            if len(guesses) == 1
+            else "write the policy by hand, and give role: quasi to the columns that can be generalized.",
         )
     least = min(sensitive, key=lambda name: facts[name].distinct)
     why = "sensitive by its name, but a policy needs a quasi-identifier, and no other column can be one"

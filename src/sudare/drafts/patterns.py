@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import pyarrow as pa
@@ -27,12 +28,14 @@ _DATE = re.compile(
     r"(?:(?P<y1>\d{4})[-/.年](?P<m1>\d{1,2})[-/.月](?P<d1>\d{1,2})日?"  # the year first
     r"|(?P<a>\d{1,2})[-/.](?P<b>\d{1,2})[-/.](?P<y2>\d{4}|\d{2})"  # the year last, the month first or second
     r"|(?P<d3>\d{1,2})[. -]+(?P<m3>[^\W\d_]{3,10})[. -]+(?P<y3>\d{4}|\d{2}))"  # the month in letters
-    r"([T ]\d.*)?"  # a time of day behind it
+    r"(?P<clock>[T ]\d.*)?"  # a time of day behind it
 )
 _MONTHS = re.compile(
     "jan|ene|gen|fe[bv]|fév|mar|mär|mrz|maa|mrt|a[bpv]r|ma[iyjg]|jun|jui|giu|jul|lug|a[ugo][ugo]|aoû|sep|set|okt|oct|out|ott|"
     "nov|de[czs]|déc|dic|dez"
 )
+_CLOCK = re.compile(r"(?P<mark>[T ])\d{1,2}:\d{2}(?P<seconds>:\d{2}(\.\d+)?)?$")
+_MONTHS_OF_A_YEAR = 12
 _YEARS = range(1850, 2101)
 _COMPACT_DATE = re.compile(r"((?:18|19|20)\d\d)(\d\d)(\d\d)")
 
@@ -68,6 +71,15 @@ def looks_like(values: Sequence[str], *, numeric: bool) -> tuple[str, bool]:
 def looks_like_dates(values: Sequence[str]) -> bool:
     """Whether nearly all texts are dates in any of the common spellings."""
     return bool(values) and _share(values, lambda value: _is_date(value[:_LOOKED_AT].strip())) >= _NEARLY_ALL
+
+
+def date_form(values: Sequence[str]) -> str:
+    """Return the format that most of some dates have, as ``source.dates`` takes it; none if it has no word for it.
+
+    Where a text can be read in two ways, the day stands first: only a person knows.
+    """
+    forms = Counter(form for value in values if (form := _form(value[:_LOOKED_AT].strip())))
+    return max(forms, key=forms.__getitem__) if forms else ""
 
 
 def looks_like_compact_dates(values: Sequence[str]) -> bool:
@@ -140,6 +152,27 @@ def _is_date(value: str) -> bool:
     if found["y2"]:
         return _is_day(found["y2"], found["a"], found["b"]) or _is_day(found["y2"], found["b"], found["a"])
     return _MONTHS.match(found["m3"].lower()) is not None and _is_day(found["y3"], "1", found["d3"])
+
+
+def _form(value: str) -> str:
+    if _is_compact_date(value):
+        return "yyyymmdd"
+    found = _DATE.fullmatch(value)
+    if found is None or "年" in value:
+        return ""
+    clock = _CLOCK.search(value)
+    if found["clock"] and clock is None:
+        return ""
+    time = "" if clock is None else f"{clock['mark']}hh:mm{':ss' if clock['seconds'] else ''}"
+    if found["y1"]:
+        return f"yyyy{value[4]}mm{value[4]}dd{time}"
+    if found["y2"]:
+        mark, year = value[len(found["a"])], "y" * len(found["y2"])
+        first, second = ("dd", "mm") if int(found["b"]) <= _MONTHS_OF_A_YEAR else ("mm", "dd")
+        return f"{first}{mark}{second}{mark}{year}{time}"
+    start, end = found.span("m3")
+    between = value[len(found["d3"]) : start], value[end : found.start("y3")]
+    return f"dd{between[0]}mmm{between[1]}{'y' * len(found['y3'])}{time}"
 
 
 def _is_compact_date(value: str) -> bool:

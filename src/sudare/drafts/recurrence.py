@@ -23,6 +23,8 @@ FEWEST_VALUES = 20
 _MOST_KINDS = 50  # what does not change about people has few values: sex, race, group of birth years
 _MOST_ALIKE = 0.8  # where nearly all people are alike, records agree anyhow
 _LOOKED_AT = 200_000
+_TRIED_VALUES, _TRIED_RECORDS = 400, 4  # enough to see that most columns disagree, which keeps wide tables quick
+_HARDLY = 0.85
 
 Ints = NDArray[np.int64]
 
@@ -38,7 +40,12 @@ def come_back(table: pa.Table, candidates: Iterable[str], distinct: Mapping[str,
     part = table.slice(0, _LOOKED_AT)
     kinds = [name for name, count in distinct.items() if 2 <= count <= _MOST_KINDS and name not in names]
     traits = [trait for name in kinds if (trait := _trait(part[name])) is not None]
-    return {name for name in names if any(_agree(_codes(part[name]), trait) for trait in traits)}
+    found = set()
+    for name in names:
+        recurring = _Recurring(_codes(part[name]))
+        if any(map(recurring.agree, traits)):
+            found.add(name)
+    return found
 
 
 def _trait(cells: pa.ChunkedArray) -> Ints | None:
@@ -61,17 +68,45 @@ def _codes(cells: pa.ChunkedArray) -> Ints:
     return np.asarray(pc.fill_null(whole.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _agree(who: Ints, trait: Ints) -> bool:
-    """Return whether nearly all values that come back have records that agree in a trait."""
-    there = (who >= 0) & (trait >= 0)
+class _Recurring:
+    """The records of the values that come back, those of one value beside each other."""
+
+    def __init__(self, who: Ints) -> None:
+        order = np.argsort(who, kind="stable")
+        order = order[np.searchsorted(who[order], 0) :]  # without missing ones
+        self.order, self.who = order, who[order]
+        first = np.flatnonzero(np.append(True, self.who[1:] != self.who[:-1])) if len(order) else order
+        length = np.diff(np.append(first, len(order)))
+        few = np.flatnonzero(length > 1)
+        if len(few) > _TRIED_VALUES:  # spread over all values, since these are in the order of the records
+            few = few[np.linspace(0, len(few) - 1, _TRIED_VALUES).astype(np.int64)]
+        places = first[few][:, None] + np.arange(_TRIED_RECORDS)
+        self.tried = places[np.arange(_TRIED_RECORDS) < length[few][:, None]]
+
+    def agree(self, trait: Ints) -> bool:
+        """Return whether nearly all values that come back have records that agree in a trait.
+
+        A few records of some values are tried first: mostly these disagree already.
+        """
+        tried = _agreement(self.who[self.tried], trait[self.order[self.tried]])
+        if tried is not None and tried < _HARDLY:
+            return False
+        share = _agreement(self.who, trait[self.order])
+        return share is not None and share >= AGREE
+
+
+def _agreement(who: Ints, trait: Ints) -> float | None:
+    """Return the share of the values that come back whose records agree; None if hardly any come back.
+
+    ``who`` is sorted.
+    """
+    there = trait >= 0
     who, trait = who[there], trait[there]
     if not len(who):
-        return False
-    order = np.argsort(who, kind="stable")
-    who, trait = who[order], trait[order]
+        return None
     first = np.flatnonzero(np.append(True, who[1:] != who[:-1]))
     several = np.diff(np.append(first, len(who))) > 1
     if np.count_nonzero(several) < FEWEST_VALUES:
-        return False
+        return None
     same = np.minimum.reduceat(trait, first) == np.maximum.reduceat(trait, first)
-    return bool(np.mean(same[several]) >= AGREE)
+    return float(np.mean(same[several]))

@@ -7,7 +7,16 @@ from sudare.engines.column_checks import check_columns
 from sudare.engines.database.sql_tables import CERTIFICATE, Database, Decision, Tally, open_database
 from sudare.engines.dataframes import adopt
 from sudare.engines.delimited_text import TextForm
-from sudare.engines.file_formats import file_columns, file_format, open_file, read_file
+from sudare.engines.file_errors import check_file, reading
+from sudare.engines.file_formats import (
+    file_columns,
+    file_format,
+    formats_with,
+    open_file,
+    open_path,
+    read_file,
+    unpacked_size,
+)
 from sudare.engines.spark.spark import is_spark
 
 __all__ = [
@@ -21,16 +30,21 @@ __all__ = [
     "TextForm",
     "adopt",
     "check_columns",
+    "check_file",
     "file_columns",
     "file_format",
     "find_place",
     "find_remote",
+    "formats_with",
     "is_spark",
     "open_database",
     "open_file",
+    "open_path",
     "open_table",
     "parse_certificate",
     "read_certificate",
     "read_file",
+    "reading",
     "shown_place",
+    "unpacked_size",
 ]

@@ -19,7 +19,8 @@ POSTGRES = ("postgresql://", "postgres://")
 _HIDDEN = "postgresql://..."
 _WITH_AT = ("abfs", "wasb")
 """Kinds of folders whose addresses have an @ that is no user's: container@account."""
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.:_-]*")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.:_-]+")
+"""What stands before :// in an address; a single letter is a drive of Windows."""
 _PART = re.compile(r'"((?:[^"]|"")*)"|([^".]+)')
 
 
@@ -100,9 +101,15 @@ def find_place(data: Any) -> Place | None:
             raise DataError(Problem(_HIDDEN, what, 'write %23 for the #, and put the name in quotes: ...#"a@b".'))
         return Place("postgres", address, *_parts(name, shown_address(address)))
     for mark in (*(at for at, sign in enumerate(text) if sign == "#"), len(text)):
-        if text[:mark].lower().endswith(DUCKDB):
+        if text[:mark].lower().endswith(DUCKDB) and not _is_folder_name(text[mark + 1 :]):
             return Place("duckdb", text[:mark], *_parts(text[mark + 1 :], Path(text[:mark]).name))
     return None
+
+
+def _is_folder_name(rest: str) -> bool:
+    """Return whether a path goes on after a #, which is then part of a folder's name and not what names a table."""
+    plain = _PART.sub(lambda part: part.group(2) or "", rest)
+    return "/" in plain or "\\" in plain
 
 
 def shown_address(address: str) -> str:

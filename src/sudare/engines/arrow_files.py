@@ -9,7 +9,17 @@ import pyarrow as pa
 
 from sudare.engines.batches import ROWS, Source, plain_batches, read_ahead
 from sudare.engines.file_errors import no_records
+from sudare.engines.opened_file import OpenedFile
 from sudare.engines.plain_types import plain_schema
+
+
+def open_arrow_file(path: Path) -> OpenedFile:
+    """Open a file: the names of its columns are read."""
+    return OpenedFile(
+        arrow_columns(path),
+        lambda columns: read_arrow(path, columns),
+        lambda columns, _: open_arrow(path, columns),
+    )
 
 
 def arrow_columns(path: Path) -> list[str]:

@@ -52,7 +52,7 @@ def open_table(table: pa.Table) -> Source:
 
 
 def plain_batches(path: Path, batches: Iterator[pa.RecordBatch], encoding: str = "utf-8") -> Iterator[pa.RecordBatch]:
-    """Give plain batches; whatever goes wrong is told without content, and so is that there are none."""
+    """Yield plain batches; raise if reading fails, or if there are none. No message shows what is in the file."""
     found = False
     with reading(path, encoding):
         for batch in batches:

@@ -7,23 +7,33 @@ from collections.abc import Iterable, Sequence
 
 from sudare.core.errors import DataError, Problem, did_you_mean
 
+_NO_NAMES = "does the first line name the columns?"
 
-def check_names(place: str, names: Sequence[str]) -> None:
-    """Raise if two columns have one name; it is not shown, for without a header it is a cell of the first record."""
+
+def check_names(place: str, names: Sequence[str], *, headed: bool = True) -> None:
+    """Raise if two columns have one name. It is shown if the names surely are no first record (``headed``)."""
     places: dict[str, list[str]] = {}
     for number, name in enumerate(names, 1):
         places.setdefault(name, []).append(str(number))
-    repeated = [" and ".join(numbers) for numbers in places.values() if len(numbers) > 1]
+    repeated = {name: " and ".join(numbers) for name, numbers in places.items() if len(numbers) > 1}
     if repeated:
-        hint = "give each column a different name, in the first line."
-        raise DataError([Problem(place, f"columns {numbers} have the same name.", hint) for numbers in repeated])
+        hint = "give each column a different name, in the first line"
+        hint += "." if headed else ", if that is a line of names; if it is a record, put a line with names above it."
+        problems = [
+            Problem(place, f"columns {numbers} have the same name{f', {name!r}' if headed and name else ''}.", hint)
+            for name, numbers in repeated.items()
+        ]
+        if len(repeated) > 1 and not headed:
+            what = f"{len(repeated)} names occur more than once: the first line may be a record, not names."
+            problems.insert(0, Problem(place, what, "put a line with the names of the columns above it."))
+        raise DataError(problems)
 
 
-def check_columns(place: str, wanted: Iterable[str], names: Sequence[str]) -> None:
+def check_columns(place: str, wanted: Iterable[str], names: Sequence[str], *, headed: bool = True) -> None:
     """Raise if the policy names columns that the table does not have.
 
-    The names of the table are shown only if the policy knows some of them: without a header they are the cells of
-    the first record.
+    The names of the table are shown only if the policy knows some of them, and if they surely are names: without a
+    header they are the cells of the first record.
     """
     absent = [name for name in wanted if name not in names]
     if not absent:
@@ -41,7 +51,7 @@ def check_columns(place: str, wanted: Iterable[str], names: Sequence[str]) -> No
             Problem(
                 place,
                 f"there is no column '{name}', which the policy names.",
-                did_you_mean(name, names) or f"its columns: {', '.join(names[:40])}.",
+                (did_you_mean(name, names) or f"its columns: {', '.join(names[:40])}.") if headed else _NO_NAMES,
             )
             for name in absent
         ]

@@ -43,13 +43,21 @@ def _from_pandas(data: Any, wanted: Wanted) -> tuple[pa.Table, GiveBack]:
     check_names("the table", names)  # pandas allows one name twice, Arrow's conversion does not
     frame = data.set_axis(names, axis=1)
     names = wanted(names)
-    frame = frame[names]
+    frame = _with_dates(frame[names])
     try:
         return pa.Table.from_pandas(frame, preserve_index=False), _to_pandas
     except _ODD_CELLS:
         odd = [name for name in names if not _converts(frame[[name]])]
         what = "mixes types or holds objects."
         raise DataError([Problem(f"column '{name}'", what, _PLAIN) for name in odd]) from None
+
+
+def _with_dates(frame: Any) -> Any:
+    """Return a frame whose periods, such as months, are their first moments: Arrow has only their numbers."""
+    import pandas
+
+    periods = [name for name in frame.columns if isinstance(frame[name].dtype, pandas.PeriodDtype)]
+    return frame.assign(**{name: frame[name].dt.to_timestamp() for name in periods}) if periods else frame
 
 
 def _to_pandas(table: pa.Table) -> Any:

@@ -6,71 +6,216 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sudare.core.errors import DataError, Problem
+from sudare.core.shown_places import first_places
 from sudare.core.sizes import MIB
 from sudare.engines.batches import Source, open_table, plain_batches, read_ahead
 from sudare.engines.file_errors import no_records
+from sudare.engines.opened_file import OpenedFile
 
 DELIMITERS = ",;\t|"
 _LONGEST_HEADER = 16 * MIB
 _SAMPLE = MIB
+_PIECE = 16 * MIB
+_FEWEST_MARKS, _MANY_MARKS = 3, 100  # in one line; prose has fewer delimiters
+_UNNAMED = "\0unnamed"  # no text file has such a name
+_VALUE = re.compile(r"[\s+-]*[.,]?\d")
+_SETTING = re.compile(r'^"?sep=(.)"?[\r\n]+$')
 _PACKED = 5  # how many times smaller text usually gets by packing
 
 
 @dataclass(frozen=True)
 class TextForm:
-    """The format of a text file; a missing delimiter is detected from the header."""
+    """How a file is to be read, where it does not say so itself; a missing delimiter is detected from the header.
+
+    Text files have a ``delimiter`` and texts for ``missing``; these and files of statistics programs an ``encoding``.
+    Above the header of text files and sheets may be rows to skip; workbooks have sheets, by their names or numbers.
+    ``labels``: value labels of statistics programs are read instead of their codes. ``blank_records``: lines of nothing
+    but delimiters are records, and each delimiter parts columns, as in a release that shows nothing of a person.
+    """
 
     delimiter: str | None = None
     encoding: str = "utf-8"
     missing: Sequence[str] = ("",)
+    skip_rows: int = 0
+    sheet: str | int | None = None
+    labels: bool = True
+    blank_records: bool = False
 
 
 class Header(NamedTuple):
-    """The names of a text file's columns, and the delimiter between them."""
+    """The names of a text file's columns, the delimiter between them, and what stands around them.
+
+    ``above`` is the number of lines above the header. ``behind`` is the number of columns without a name behind the
+    last one, which delimiters at the ends of lines make. ``headed`` says that the names surely are no first
+    record: none is a number or a date, and below them is one.
+    """
 
     names: list[str]
     delimiter: str
+    above: int = 0
+    behind: int = 0
+    headed: bool = False
+
+    @property
+    def unnamed(self) -> list[str]:
+        """Names for the columns without one, which no other column has."""
+        return [f"{_UNNAMED}{number}" for number in range(self.behind)]
+
+
+def open_text_file(path: Path, form: TextForm) -> OpenedFile:
+    """Open a text file: its header is read."""
+    head = header(path, form)
+    return OpenedFile(
+        head.names,
+        lambda columns: read_text(path, columns, form),
+        lambda columns, stream: open_text(path, columns, form, stream=stream),
+        head.headed,
+    )
 
 
 def header(path: Path, form: TextForm) -> Header:
     """Read the first record as names; tell the delimiter by which one cuts it most often."""
+    above, mark = form.skip_rows, form.delimiter
     with pa.input_stream(str(path)) as stream, io.TextIOWrapper(stream, form.encoding, newline="") as text:
-        record, quotes, length, ended = [], 0, 0, False
-        for line in text:  # a quoted name may hold line breaks
-            record.append(line)
-            quotes, length, ended = quotes + line.count('"'), length + len(line), line.endswith(("\n", "\r"))
-            if quotes % 2 == 0 or length > _LONGEST_HEADER:
-                break
-    header = "".join(record).removeprefix("\ufeff")
-    if not header.strip():
-        raise DataError(Problem(path.name, "its first line is blank.", "the first line must name the columns."))
+        for _ in range(above):
+            text.readline()
+        names, ended = _record(text)
+        if not form.blank_records and (match := _SETTING.match(names)):  # tells spreadsheet programs the delimiter
+            above, mark = above + 1, mark or match[1]
+            names, ended = _record(text)
+        first = _record(text)[0]
+    if not names.strip():
+        line = "first line" if not above else f"line {above + 1}"
+        hint = f"the {line} must name the columns; source: {{skip_rows: ...}} says how many lines are above it."
+        raise DataError(Problem(path.name, f"its {line} is blank.", hint))
     if not ended:  # the file ends with it
         raise no_records(path)
-    if re.match(r'^"?sep=', header):
-        what = "its first line is a setting for spreadsheet programs (sep=), not the column names."
-        raise DataError(Problem(path.name, what, "remove that line."))
-    delimiter = form.delimiter or max(DELIMITERS, key=re.sub(r'"[^"]*"', "", header).count)
-    return Header(next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter)), delimiter)
+    if "\0" in names:
+        raise DataError(
+            Problem(path.name, "its first line holds NUL characters.", "is it a text file? Save it as CSV.")
+        )
+    delimiter = mark or max(DELIMITERS, key=re.sub(r'"[^"]*"', "", names).count)
+    head, cells = (_fields(record, delimiter) for record in (names, first))
+    headed = not any(map(is_value, head)) and any(map(is_value, cells))
+    named = len(head)
+    if form.blank_records:
+        return Header(head, delimiter, above, 0, headed)
+    while named > 1 and not head[named - 1].strip() and not any(cells[named - 1 :]):
+        named -= 1  # a column without a name and without cells
+    behind = len(head) - named
+    if not behind and len(cells) == named + 1 and not cells[-1]:
+        behind = 1  # a delimiter at the end of each line but the header's
+    return Header(head[:named], delimiter, above, behind, headed)
+
+
+def is_value(field: str) -> bool:
+    """Return whether a field begins as numbers and dates do, and names of columns seldom."""
+    return _VALUE.match(field) is not None
+
+
+def _record(text: io.TextIOWrapper) -> tuple[str, bool]:
+    """Read the next record, and whether a line break ends it; a quoted field may hold line breaks."""
+    lines, quotes, length, ended = [], 0, 0, False
+    for line in text:
+        lines.append(line)
+        quotes, length, ended = quotes + line.count('"'), length + len(line), line.endswith(("\n", "\r"))
+        if quotes % 2 == 0 or length > _LONGEST_HEADER:
+            break
+    return "".join(lines).removeprefix("\ufeff"), ended
+
+
+def _fields(record: str, delimiter: str) -> list[str]:
+    return next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter), [])
 
 
 def read_text(path: Path, columns: list[str], form: TextForm) -> pa.Table:
-    """Read some columns of a text file as a whole, on all cores."""
+    """Read some columns of a text file as a whole, on all cores; lines of nothing but delimiters are no records."""
+    head = header(path, form)
+    table = _read_text(path, head, [*columns, *head.unnamed], form)
+    if not form.blank_records and len(head.names) > 1 and _may_be_blank(table):
+        whole = _read_text(path, head, [*head.names, *head.unnamed], replace(form, missing=("",)))
+        table = table.filter(_filled(whole))
+    _check_unnamed(path, head, table)
+    if table.num_rows == 0:
+        raise no_records(path)
+    if not form.blank_records:
+        _check_quotes(path, head, form, table.num_rows)
+    return table.select(columns)
+
+
+def _read_text(path: Path, head: Header, columns: list[str], form: TextForm) -> pa.Table:
     from pyarrow import csv as arrow_csv
 
-    head, ragged = header(path, form), list[int]()
+    ragged: list[int] = []
     table = arrow_csv.read_csv(path, **_text_options(head, columns, form, ragged))
     if ragged:
         raise _ragged(path, head, columns, form)
-    if table.num_rows == 0:
-        raise no_records(path)
     return table
+
+
+def _may_be_blank(cells: pa.Table | pa.RecordBatch) -> bool:
+    """Return whether all columns that are read have a missing cell in the same record."""
+    if cells.num_columns == 0 or not all(column.null_count for column in cells.columns):
+        return False
+    return not pc.all(_filled(cells)).as_py()
+
+
+def _filled(cells: pa.Table | pa.RecordBatch) -> pa.Array | pa.ChunkedArray:
+    """Return which records hold anything."""
+    found = cells.columns[0].is_valid()
+    for column in cells.columns[1:]:
+        found = pc.or_(found, column.is_valid())
+    return found
+
+
+def _check_unnamed(path: Path, head: Header, cells: pa.Table | pa.RecordBatch) -> None:
+    """Raise if there are cells behind the last column that has a name."""
+    held = sum(cells.num_rows - cells.column(name).null_count for name in head.unnamed)
+    if held:
+        stray = f"{held} cell{' stands' if held == 1 else 's stand'}"
+        what = f"{stray} behind the last of its {len(head.names)} named columns."
+        raise DataError(Problem(path.name, what, "name every column, and check for unquoted delimiters inside fields."))
+
+
+def _check_quotes(path: Path, head: Header, form: TextForm, records: int) -> None:
+    """Raise if quoted fields hold what looks like whole records: a quotation mark is missing then.
+
+    Everything up to the next one would be one cell, with the names and numbers of other people in it. Fields with line
+    breaks are looked at only in a file that has more lines than records.
+    """
+    if _line_breaks(path) <= records + 1 + head.above:
+        return
+    marks = min(max(len(head.names) + head.behind - 1, _FEWEST_MARKS), _MANY_MARKS)
+    like_records = rf"[\r\n](?:[^\r\n]*{re.escape(head.delimiter)}){{{marks}}}"
+    found, before = set[int](), 0
+    for batch in _text_batches(path, head, [*head.names, *head.unnamed], form):
+        for cells in batch.columns:
+            bad = pc.fill_null(pc.match_substring_regex(cells, like_records), False)
+            found |= {before + place + 1 for place in pc.indices_nonzero(bad).to_pylist()}
+        before += len(batch)
+    if found:
+        several = len(found) > 1
+        where = first_places(sorted(found), "record")
+        what = f"quoted fields of {len(found)} records hold" if several else "a quoted field of one record holds"
+        hint = "a quotation mark begins a field there and does not end it: remove it, or write it twice in quotes."
+        raise DataError(Problem(path.name, f"{what} what looks like whole records ({where}).", hint))
+
+
+def _line_breaks(path: Path) -> int:
+    feeds = returns = 0
+    with pa.input_stream(str(path)) as stream:
+        while piece := stream.read(_PIECE):
+            feeds, returns = feeds + piece.count(b"\n"), returns + piece.count(b"\r")
+    return max(feeds, returns)
 
 
 def open_text(path: Path, columns: list[str], form: TextForm, *, stream: bool) -> Source:
@@ -90,9 +235,27 @@ def open_text(path: Path, columns: list[str], form: TextForm, *, stream: bool) -
 
 def text_batches(path: Path, columns: list[str], form: TextForm) -> Iterator[pa.RecordBatch]:
     """Read some columns of a text file piece by piece."""
+    head = header(path, form)
+    blank = not form.blank_records and len(head.names) > 1
+    whole: Iterator[pa.RecordBatch] | None = None
+    records = 0
+    for number, batch in enumerate(_text_batches(path, head, [*columns, *head.unnamed], form)):
+        _check_unnamed(path, head, batch)
+        if blank and whole is None and _may_be_blank(batch):
+            every = [*head.names, *head.unnamed]
+            whole = islice(_text_batches(path, head, every, replace(form, missing=("",))), number, None)
+        kept = batch if whole is None else batch.filter(_filled(next(whole)))
+        records += len(kept)
+        if len(kept):
+            yield kept.select(columns)
+    if not form.blank_records:
+        _check_quotes(path, head, form, records)
+
+
+def _text_batches(path: Path, head: Header, columns: list[str], form: TextForm) -> Iterator[pa.RecordBatch]:
     from pyarrow import csv as arrow_csv
 
-    head, ragged = header(path, form), list[int]()
+    ragged: list[int] = []
     options = _text_options(head, columns, form, ragged)
     options["read_options"].block_size = 16 * MIB
     try:
@@ -128,14 +291,18 @@ def _text_options(
     return {
         # the names are given, so that what the library makes of odd ones does not matter
         "read_options": arrow_csv.ReadOptions(
-            column_names=head.names, skip_rows=0, skip_rows_after_names=1, encoding=form.encoding, use_threads=threads
+            column_names=[*head.names, *head.unnamed],
+            skip_rows=head.above,
+            skip_rows_after_names=1,
+            encoding=form.encoding,
+            use_threads=threads,
         ),
         "parse_options": arrow_csv.ParseOptions(
             delimiter=head.delimiter,
             newlines_in_values=True,
             invalid_row_handler=note,
             # in a table of one column an empty line is a missing cell
-            ignore_empty_lines=len(head.names) > 1,
+            ignore_empty_lines=len(head.names) + head.behind > 1,
         ),
         "convert_options": arrow_csv.ConvertOptions(
             include_columns=columns,

@@ -65,4 +65,4 @@ def _misread(name: str, encoding: str) -> Problem:
             "that is source: {encoding: cp1252}, for a draft `sudare init --encoding cp1252`."
         )
         return Problem(name, "is not UTF-8, the default encoding of text files.", hint)
-    return Problem(name, f"is not in {encoding}, the given encoding.", "give the encoding in which it was saved.")
+    return Problem(name, f"is not text in {encoding}.", "give the encoding in which it was saved.")

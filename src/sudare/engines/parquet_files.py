@@ -10,6 +10,7 @@ import pyarrow as pa
 from sudare.core.sizes import FEW_ROWS
 from sudare.engines.batches import ROWS, Source, plain_batches, read_ahead
 from sudare.engines.file_errors import no_records
+from sudare.engines.opened_file import OpenedFile
 from sudare.engines.plain_types import plain_schema
 
 ITEMS = 1 << 23
@@ -17,6 +18,15 @@ ITEMS = 1 << 23
 
 SMALL_GROUP = FEW_ROWS
 """Row groups with fewer records than this, on average, are not read one by one."""
+
+
+def open_parquet_file(path: Path) -> OpenedFile:
+    """Open a file: the names of its columns are read."""
+    return OpenedFile(
+        parquet_columns(path),
+        lambda columns: read_parquet(path, columns),
+        lambda columns, _: open_parquet(path, columns),
+    )
 
 
 def parquet_columns(path: Path) -> list[str]:

@@ -263,7 +263,7 @@ def ends_of(name: str, wanted: Range) -> tuple[float, float]:
     try:
         low = -math.inf if wanted.low is None else float(wanted.low)
         high = math.inf if wanted.high is None else float(wanted.high)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         low = high = math.nan
     if math.isnan(low) or math.isnan(high):
         what = f"the range of column '{name}' must have numbers as its ends."

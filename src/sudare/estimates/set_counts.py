@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -230,8 +231,9 @@ def _check(
         )
     if eps is not None and estimator != "bayes":
         raise ParameterError(f"eps has no meaning for the estimator '{estimator}'; only 'bayes' uses it.")
-    if eps is not None and not eps > 0:
-        raise ParameterError(f"eps is {eps}; it must be above 0.")
+    number = isinstance(eps, int | float | np.number) and not isinstance(eps, bool)
+    if eps is not None and (not number or not 0 < eps <= sys.float_info.max):
+        raise ParameterError(f"eps is {eps!r}; it must be a number above 0.")
     if not 0 < level < 1:
         raise ParameterError(f"the level is {level}; it must be between 0 and 1.", hint="0.95 is usual.")
     if sets.ndim != 2 or cells.shape != sets.shape[:1] or not 1 <= sets.shape[1] <= values:

@@ -41,21 +41,34 @@ def flat(values: pa.Array, *, source: str = "flat") -> Hierarchy:
 def prefix(lengths: Sequence[int], values: pa.Array, *, source: str = "prefix") -> Hierarchy:
     """Hide the ends of codes: with lengths [5, 3, 2] 90210 becomes 902**, then 90***, then ``*``.
 
-    The first length is that of the values; all must have it, and none may hold the mask character.
+    The first length is that of the longest code. A shorter one becomes the same as its longer neighbours: with [5, 3,
+    1] both E11.9 and E11 become ``E11**``; E1 stays as it is there, and then becomes ``E****``. Where all values are
+    digits they need the first length, because a number may have lost its leading zeros. None may hold the mask
+    character.
     """
     if not lengths or min(lengths) < 1 or sorted(set(lengths), reverse=True) != list(lengths):
         raise HierarchyError(Problem(source, "prefix lengths must be whole, at least 1, and fall, as in [5, 3, 2]."))
     leaves = pc.unique(text(distinct(values)))
     full = lengths[0]
-    wrong = _count(pc.not_equal(pc.utf8_length(leaves), full))
+    sizes = pc.utf8_length(leaves)
+    digits = not _count(pc.invert(pc.match_substring_regex(leaves, rf"^[0-9{MASK}]*$")))
+    wrong = _count(pc.not_equal(sizes, full) if digits else pc.greater(sizes, full))
     masked = _count(pc.match_substring(leaves, MASK))
     problems = []
-    if wrong:
+    if wrong and digits:
         problems.append(
             Problem(
                 source,
                 f"{wrong:,} of {len(leaves):,} distinct values do not have {full} characters, the first prefix length.",
                 "give all values one length first (numbers lose their leading zeros), or use a hierarchy file.",
+            )
+        )
+    elif wrong:
+        problems.append(
+            Problem(
+                source,
+                f"{wrong:,} of {len(leaves):,} distinct values are longer than {full}, the first prefix length.",
+                "the first length is that of the longest code.",
             )
         )
     if masked:
@@ -70,8 +83,8 @@ def prefix(lengths: Sequence[int], values: pa.Array, *, source: str = "prefix") 
         raise HierarchyError(problems)
     columns = [leaves]
     for length in lengths[1:]:
-        start = pc.utf8_slice_codeunits(leaves, 0, length)
-        columns.append(pc.utf8_rpad(start, width=full, padding=MASK))
+        start = pc.utf8_rpad(pc.utf8_slice_codeunits(leaves, 0, length), width=full, padding=MASK)
+        columns.append(pc.if_else(pc.less(sizes, length), leaves, start))
     names = [f"{length} characters" if length > 1 else "1 character" for length in lengths]
     return Hierarchy.stacked([*columns, constant(ROOT, len(leaves))], source=source, names=[*names, "all"])
 

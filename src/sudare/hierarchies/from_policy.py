@@ -13,10 +13,12 @@ import pyarrow.compute as pc
 from sudare.core.errors import HierarchyError
 from sudare.hierarchies.bands import bands
 from sudare.hierarchies.builders import dates, flat, prefix
+from sudare.hierarchies.builtin import builtin
 from sudare.hierarchies.hierarchy import Hierarchy, absence
 from sudare.hierarchies.hierarchy_files import from_tree, load, read_rows, tree_rows
 from sudare.hierarchies.label_rows import Rows
 from sudare.hierarchies.leaf_labels import distinct, spellings
+from sudare.hierarchies.quantiles import quantiles
 
 
 class Spec(Protocol):
@@ -54,6 +56,14 @@ class Spec(Protocol):
     def flat(self) -> bool | None:
         """No levels but the root."""
 
+    @property
+    def builtin(self) -> str | None:
+        """The name of one that comes with sudare."""
+
+    @property
+    def auto(self) -> bool | None:
+        """Bands that follow from the values."""
+
 
 def build(spec: Spec, values: pa.Array, *, folder: Path, column: str) -> Hierarchy:
     """Return the hierarchy of a column with these distinct values; relative paths start from ``folder``.
@@ -68,6 +78,10 @@ def build(spec: Spec, values: pa.Array, *, folder: Path, column: str) -> Hierarc
         return bands(spec.bands, spec.origin, values, source=source)
     if spec.dates is not None:
         return dates(spec.dates, values, source=source)
+    if spec.builtin is not None:
+        return builtin(spec.builtin, values, source=source, column=column)
+    if spec.auto:
+        return quantiles(values, source=source)
     if spec.file is not None:
         rows = read_rows(folder / spec.file, spec.delimiter, f"{source} ({spec.file})")
         return _covering(rows, values, f"{source} ({spec.file})", column)

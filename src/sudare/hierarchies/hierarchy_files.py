@@ -13,11 +13,12 @@ from typing import Any
 
 import yaml
 
-from sudare.core.errors import HierarchyError, Problem
+from sudare.core.errors import HierarchyError, Problem, did_you_mean
 from sudare.core.input_limits import Bounded, BoundsError, UnreadableError, content
 from sudare.core.sizes import GIB, MIB
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
 from sudare.hierarchies.label_rows import Rows
+from sudare.policy import BUILTIN_NAMES
 
 _DELIMITERS = (";", "\t", ",")
 _SAMPLE = 5000
@@ -125,6 +126,8 @@ def _text(path: Path, where: str, most: int) -> str:
         if not error.absent:
             raise HierarchyError(Problem(where, error.what, error.hint)) from None
         hint = "" if path.is_absolute() else "a relative path starts from the folder of the policy's file."
+        if not path.suffix:
+            hint = did_you_mean(path.name, BUILTIN_NAMES) or f"built-in ones are {', '.join(BUILTIN_NAMES)}."
         raise HierarchyError(Problem(where, f"there is no such file: {path}.", hint)) from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1

@@ -20,7 +20,7 @@ def count_classes(classes, count):
 
 @kernel
 def sort_by_class(classes, starts, result):
-    """Put the rows by class, as they came within each, those of class c from ``starts[c]``; class -1 is left out."""
+    """Sort rows by class, stably: those of class c begin at ``starts[c]``. Class -1 is left out."""
     at = starts.copy()
     for row in range(len(classes)):
         if classes[row] >= 0:

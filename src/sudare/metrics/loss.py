@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.table import Column, Cover, Generalized, ItemSets, SetCover, chunks
+from sudare.table import Column, Cover, Generalized, ItemSets, SetCover
 
 Reals = NDArray[np.float64]
 Weights = Literal["domain", 1]
@@ -103,7 +103,7 @@ def entropy(given: Generalized) -> Loss:
         if isinstance(cover, SetCover):
             continue
         column = cover.column
-        often = frequency(column).astype(np.float64)
+        often = column.frequencies().astype(np.float64)
         bits = np.log2(cover.total(often))[: len(given.kept)]
         released = float((given.kept * bits).sum()) + given.lost * np.log2(given.rows)
         own = own_bits(often)
@@ -209,14 +209,6 @@ def heights(cover: Cover) -> Reals:
     depth = taxonomy.depths
     deepest = max(float(depth.max()), 1.0)
     return np.where(taxonomy.is_leaf[cover.node], 0.0, 1.0 - depth[cover.node] / deepest)
-
-
-def frequency(column: Column) -> NDArray[np.int64]:
-    """Return how many records have each code."""
-    found = np.zeros(column.size, np.int64)
-    for part in chunks(len(column.codes)):
-        found += np.bincount(column.codes[part], minlength=column.size)
-    return found
 
 
 def own_bits(frequency: Reals) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.table import Column, Cover, Generalized
+from sudare.table import Column, Cover, Generalized, inside_runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +55,7 @@ def extent_of(cover: Cover, classes: int) -> Extent:
     shown = np.flatnonzero(telling)
     if cover.shown is not None:
         shown = np.unique(cover.shown[shown])
-    length = cover.start[shown + 1] - cover.start[shown]
-    last = np.cumsum(length)
-    inside = np.repeat(cover.start[shown] - (last - length), length) + np.arange(int(length.sum()))
-    named[cover.codes[inside]] = True
+    named[cover.codes[inside_runs(cover.start[shown], cover.start[shown + 1] - cover.start[shown])]] = True
     return Extent(named=named)
 
 

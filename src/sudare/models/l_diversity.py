@@ -144,7 +144,7 @@ class LDiversity:
         held = _sets(histograms).held(histograms.total, self._harmless)
         most = int(held.max(initial=0))
         if most * self.l <= rows:
-            return f"the table has {rows:,} records"
+            return f"the table has {rows:,} record{'s' if rows != 1 else ''}"
         # rounded up, so that the message never shows the very share that was asked for
         share = math.ceil(1000 * most / rows) / 10
         many = int(np.count_nonzero(held * int(self.l) > rows))

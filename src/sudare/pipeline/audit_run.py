@@ -26,7 +26,7 @@ def audit_of(
     """Prove a release where it is, with the certificate that stands beside it."""
     if spark:
         return _on_spark(release, policy, told, progress or (lambda _: None), master)
-    found = engines.find_place(release)
+    found = release if isinstance(release, engines.Place) else engines.find_place(release)
     if found is not None:
         with engines.open_database(found) as database:
             table = counted(database, found, found.shown)

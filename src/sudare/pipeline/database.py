@@ -61,7 +61,7 @@ def make_in_database(request: Request) -> Result:
     policy, origin, target = request.policy, request.origin, request.target
     assert origin is not None
     assert isinstance(target, Place)
-    with engines.open_database(origin) as database:
+    with engines.open_database(origin, dry_run=request.preview is not None) as database:
         with request.timed("read"):
             database.check_target(target, policy.released, origin)
             names = looked_at(request.view.policy, request.view.also)
@@ -88,6 +88,8 @@ def make_in_database(request: Request) -> Result:
                 memory=request.memory,
             )
         certificate = certify(request, figures, report, origin.shown, "does a column treat different values as equal?")
+        if request.preview is not None:
+            return Result(certificate, database.first(draft, request.preview))
         database.place(draft, target, certificate.to_dict())
     return Result(certificate)
 

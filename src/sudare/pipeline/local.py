@@ -16,11 +16,13 @@ from sudare.core import memory as sizes
 from sudare.engines import Place, Source
 from sudare.pipeline.engine_support import check_database
 from sudare.pipeline.request import Request, Result
-from sudare.pipeline.request_checks import check_out
+from sudare.pipeline.request_checks import check_out, is_new_file
 from sudare.pipeline.stages import certify, note_spellings, protect_rare_values
 from sudare.pipeline.targets import FileTarget, TableTarget
 from sudare.policy import Policy
-from sudare.releases import Layout, Rows, plain_type, private_folder, render, render_untouched
+from sudare.releases import Layout, Rows, check_rows, plain_type, private_folder, render, render_untouched, text_layout
+from sudare.releases.certificate import Certificate
+from sudare.releases.decimal_columns import number_columns
 from sudare.releases.release_figures import Figures, measure, untouched_figures
 from sudare.sources.encoded_table import encode
 from sudare.sources.opened_source import Data, read
@@ -33,14 +35,16 @@ def make_locally(request: Request) -> Result:
     path = request.target if isinstance(request.target, Path) else None
     check_place(request)
     with ExitStack() as undo:
-        folder = undo.enter_context(private_folder(path.parent if path else None))
+        # a dry run does not touch the folder of its target
+        beside = path.parent if path and request.preview is None else None
+        folder = undo.enter_context(private_folder(beside))
         with request.timed("read"):
             ends = open_ends(request, folder, undo)
             table = encode_source(request, ends, folder)
         with request.timed("method"):
             recoding = request.decide(table)
         with request.timed("render"):
-            rendered = render_release(request, table, recoding, text=ends.target.text)
+            rendered = render_release(request, table, recoding, ends.target)
         with request.timed("write"):
             write_release(request, rendered, ends.target)
             figures = measure_release(request, table, recoding, rendered)
@@ -66,11 +70,15 @@ class Ends:
 
 @dataclass(frozen=True, eq=False)
 class Rendered:
-    """The rows of a release, the second table of those that have one, and what classes show, where there are any."""
+    """The rows of a release, the second table of those that have one, and what classes show, where there are any.
+
+    ``numbers`` are the columns that take a decimal comma, if the target wants it.
+    """
 
     rows: Rows
     second: Rows | None
     classes: Generalized | None
+    numbers: tuple[str, ...] = ()
 
 
 def check_place(request: Request) -> None:
@@ -83,12 +91,16 @@ def check_place(request: Request) -> None:
 
 def open_ends(request: Request, folder: Path, undo: ExitStack) -> Ends:
     """Open the source and the target; both may be in one database, and then share its transaction."""
-    policy, place = request.policy, request.target
+    policy, place, dry_run = request.policy, request.target, request.preview is not None
+    if dry_run and isinstance(place, Place) and is_new_file(place):
+        place = None
     if not isinstance(place, Place):
         source, give_back = read(request.data, policy, stream=request.memory is not None)
         path = place if isinstance(place, Path) else None
-        return Ends(source, FileTarget(folder, path, keep_formulas=policy.release.formulas == "keep"), give_back)
-    database = undo.enter_context(engines.open_database(place, create=True))
+        keep, layout = policy.release.formulas == "keep", None if path is None else text_layout(path, policy)
+        written = FileTarget(folder, path, keep_formulas=keep, layout=layout, preview=request.preview)
+        return Ends(source, written, give_back)
+    database = undo.enter_context(engines.open_database(place, create=not dry_run, dry_run=dry_run))
     origin = request.origin if place.shares_database(request.origin) else None
     database.check_target(place, policy.released, origin)
     source, give_back = read(request.data, policy, database=None if origin is None else database)
@@ -102,27 +114,30 @@ def encode_source(request: Request, ends: Ends, folder: Path) -> Table:
     table = encode(
         ends.source,
         view.policy,
-        # in a text file an empty field is a missing cell, so empty texts cannot be told from missing ones there
-        blanks_are_missing=ends.target.text,
+        # in text and Excel an empty field is a missing cell, so empty texts cannot be told from missing ones there
+        blanks_are_missing=ends.target.flat,
         storage=_storage(request, ends.source, folder),
         progress=request.listener,
         unknown=request.unknown,
         also=view.also,
     )
+    if isinstance(request.target, Path):  # so many records are left at least
+        check_rows(request.target, int(table.rows * (1 - request.policy.suppression.limit)))
     return protect_rare_values(request, table)
 
 
-def render_release(request: Request, table: Table, recoding: Recoding, *, text: bool) -> Rendered:
+def render_release(request: Request, table: Table, recoding: Recoding, target: FileTarget | TableTarget) -> Rendered:
     """Return the rows that the decision makes of the table; nothing is made before it is written."""
     policy = request.policy
-    separators = _separators(policy) if text else None
-    types = _typed(table, policy) if _is_text(request.data) and not text else None
+    separators = _separators(policy) if target.flat else None
+    types = _typed(table, policy) if _is_text(request.data) and not target.text else None
     order, names = policy.release.order, policy.released
     if not isinstance(recoding, Partition):
         rows, second = render_untouched(
             table, recoding, names, order=order, separators=separators, types=types, seed=request.seed
         )
-        return Rendered(rows, second, None)
+        numbers = number_columns(rows, second, table, policy) if target.commas else ()
+        return Rendered(rows, second, None, numbers)
     subjects = policy.release.subjects if request.requirements.counts_subjects else None
     rows, classes = render(
         table,
@@ -130,14 +145,18 @@ def render_release(request: Request, table: Table, recoding: Recoding, *, text: 
         Layout(names, order=order, subjects=subjects, separators=separators, types=types),
         seed=request.seed,
     )
-    return Rendered(rows, None, classes)
+    return Rendered(rows, None, classes, number_columns(rows, None, table, policy) if target.commas else ())
 
 
 def write_release(request: Request, rendered: Rendered, target: FileTarget | TableTarget) -> None:
     """Write the rows under a name that nobody looks for."""
     total = rendered.rows.count
     recoded = () if rendered.classes is None else request.policy.quasi
-    target.write(rendered.rows, rendered.second, lambda done: request.listener("write", done, total), recoded)
+
+    def progress(done: int) -> None:
+        request.listener("write", done, total)
+
+    target.write(rendered.rows, rendered.second, progress, recoded, rendered.numbers)
 
 
 def measure_release(request: Request, table: Table, recoding: Recoding, rendered: Rendered) -> Figures:
@@ -163,12 +182,23 @@ def hand_over(request: Request, figures: Figures, report: AuditReport, ends: End
     digest = target.second_digest()
     if digest is not None:
         figures = replace(figures, mechanism=figures.mechanism.with_second(digest))
-    certificate = certify(request, figures, report, "the release", "did the file change while it was written?")
+    hint = "did the file change while it was written?"
+    certificate = certify(request, figures, report, "the release", hint, layout=target.noted_layout)
+    if request.preview is not None:
+        return _preview(certificate, ends, request.preview)
     if request.target is not None:
         target.place(certificate)
         return Result(certificate)
     assert isinstance(target, FileTarget)
     rows, second = target.read()
+    return Result(certificate, ends.give_back(rows), None if second is None else ends.give_back(second))
+
+
+def _preview(certificate: Certificate, ends: Ends, most: int) -> Result:
+    """Return the first rows of a release that is not placed."""
+    if isinstance(ends.target, TableTarget):
+        return Result(certificate, ends.target.preview(most))
+    rows, second = ends.target.preview()
     return Result(certificate, ends.give_back(rows), None if second is None else ends.give_back(second))
 
 

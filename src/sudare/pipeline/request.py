@@ -21,7 +21,7 @@ from sudare.methods import BLIND_TO, Method, method_of
 from sudare.models import MODELS, Requirements
 from sudare.pipeline.deciders import Decider
 from sudare.pipeline.request_checks import PolicyView
-from sudare.policy import Policy, Role
+from sudare.policy import Policy, Role, TextLayout
 from sudare.releases.certificate import Certificate, make_certificate
 from sudare.releases.release_figures import Figures
 from sudare.releases.signatures import Signer, load_signer
@@ -35,7 +35,10 @@ ROLES: tuple[Role, ...] = ("quasi", "sensitive", "insensitive", "subject", "iden
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A finished release: its certificate, and its rows (and second table) if they were not written elsewhere."""
+    """A finished release: its certificate, and its rows (and second table) if they were not written elsewhere.
+
+    Of a dry run, these are the first rows.
+    """
 
     certificate: Certificate
     data: Any = None
@@ -49,7 +52,8 @@ class Request:
     ``policy_file`` is where the policy came from. ``target`` is a file, a table of a database, a folder that Spark
     reaches, or None for rows that come back in the kind of table that was given. ``origin`` is the database table that
     the data are, if they are one. ``spark`` says that Spark does the work, at ``master`` if a session has to begin.
-    ``warnings`` are those that the certificate shows besides what the audit finds.
+    ``warnings`` are those that the certificate shows besides what the audit finds. ``preview`` asks for a dry run: the
+    release is made and proven, but not placed, and so many of its first rows come back.
     """
 
     data: Data = field(repr=False)  # an address may have a password in it
@@ -64,6 +68,7 @@ class Request:
     spark: bool = False
     master: str | None = None
     signer: Signer | None = None
+    preview: int | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: list[ReleaseWarning] = field(default_factory=list)
 
@@ -146,7 +151,7 @@ class Request:
         yield
         self.seconds[stage] = time.perf_counter() - started
 
-    def certificate(self, figures: Figures, report: AuditReport) -> Certificate:
+    def certificate(self, figures: Figures, report: AuditReport, layout: TextLayout | None = None) -> Certificate:
         """Return the certificate of the release."""
         certificate = make_certificate(
             figures=figures,
@@ -165,6 +170,7 @@ class Request:
             ],
             about=self.policy.about.model_dump(exclude_none=True),
             source=self._source(),
+            layout=None if layout is None else layout.to_dict(),
         )
         if self.signer is None:
             return certificate
@@ -190,7 +196,9 @@ def _minimality(request: Request) -> list[ReleaseWarning]:
     """Warn if knowing the method may reveal more than the classes show (see
     :mod:`sudare.methods.topdown.blind_splits`).
     """
-    columns = request.requirements.columns
+    limited = request.requirements.columns
+    target = request.method.get("target")
+    columns = (*limited, *(name for name in request.policy.sensitive if name == target and name not in limited))
     if not request.makes_classes or not columns or request.method.get("sensitive") == "blind":
         return []
     named = " and ".join(f"'{name}'" for name in columns)
@@ -199,7 +207,7 @@ def _minimality(request: Request) -> list[ReleaseWarning]:
         "everybody's quasi-identifiers may infer more than the classes show (minimality attack)."
     )
     of_classes = {model.name for model in request.requirements.of_groups}
-    if of_classes <= set(BLIND_TO) and not request.policy.sensitive_sets:
+    if limited and of_classes <= set(BLIND_TO) and not request.policy.sensitive_sets:
         text += " The policy can prevent that: method: {name: top-down, sensitive: blind}."
     return [ReleaseWarning("minimality", text, columns)]
 

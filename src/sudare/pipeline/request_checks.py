@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sudare.core.errors import PolicyError, Problem, TargetError, UnsupportedError
+from sudare.core.operating_system import name_problems
+from sudare.engines import Place
 from sudare.methods import METHODS, Method
 from sudare.policy import PkAnonymitySpec, Policy, UniquenessSpec
-from sudare.releases import certificate_path, check_names, check_target, is_text, second_table
+from sudare.releases import (
+    certificate_path,
+    check_columns,
+    check_folder,
+    check_target,
+    is_text,
+    second_table,
+    text_layout,
+)
+from sudare.releases.release_formats import with_tabs
 
 
 @dataclass(frozen=True)
@@ -104,11 +116,35 @@ def check_hidden(policy: Policy, method: Method) -> None:
         raise PolicyError(problems)
 
 
+def check_layout(target: Any, policy: Policy) -> None:
+    """Raise if a policy says how a text file is laid out, and there is none, or one that cannot be laid out so."""
+    given = policy.release.layout_keys
+    if isinstance(target, Path) and is_text(target):
+        if with_tabs(target) and policy.release.delimiter not in (None, "\t"):
+            what = "contradicts the name of the release: a .tsv file has tabs between its fields."
+            raise PolicyError(Problem("release.delimiter", what, "name the release .csv, or remove the key."))
+        return
+    if given:
+        what = "has no effect: only text files (.csv, .tsv) are laid out by it, and the release is none."
+        hint = "remove it, or name the release .csv."
+        if isinstance(target, Path) and target.suffix.lower() == ".xlsx":
+            hint = "remove it: Excel opens .xlsx rightly in every country."
+        raise PolicyError([Problem(f"release.{key}", what, hint) for key in given])
+
+
+def is_new_file(place: Place) -> bool:
+    """Return whether a table goes to a database file that is not there yet; raise if it cannot be made."""
+    if place.engine != "duckdb" or Path(place.address).exists():
+        return False
+    check_folder(Path(place.address).parent)
+    return True
+
+
 def check_out(target: Path, data: Any, policy: Any, checked: Policy) -> None:
     """Raise if a release cannot be written to its target, or would overwrite its source or policy."""
     check_target(target)
-    if is_text(target):
-        check_names(checked.released, keep_formulas=checked.release.formulas == "keep")
+    keep = checked.release.formulas == "keep"
+    check_columns(target, checked.released, keep_formulas=keep, layout=text_layout(target, checked))
     given_trees = [spec.hierarchy.file for spec in checked.columns.values() if spec.hierarchy is not None]
     trees = [checked.folder / file for file in given_trees if file is not None]
     for path in (target, certificate_path(target), second_table(target)):
@@ -116,3 +152,27 @@ def check_out(target: Path, data: Any, policy: Any, checked: Policy) -> None:
             if isinstance(given, str | Path) and path.exists() and Path(given).exists() and path.samefile(given):
                 what = "is the source itself." if given is data else "is part of the policy."
                 raise TargetError(Problem(str(path), what, "choose another name for the release."))
+
+
+def made_from_values(policy: Policy) -> list[str]:
+    """Return the quasi-identifiers whose levels are made from their values; there is no plan with them."""
+    specs = {name: policy.columns[name].hierarchy for name in policy.quasi}
+    return [name for name, spec in specs.items() if spec is not None and spec.auto]
+
+
+def check_plan(policy: Policy | Mapping[str, Any] | str | Path, method: str | None, path: Path) -> None:
+    """Raise if the method makes no plan, or if it cannot be saved there."""
+    entry, _ = chosen_method(load_policy(policy), method)
+    if not entry.recodes_globally:
+        able = ", ".join(name for name, other in METHODS.items() if other.recodes_globally)
+        what = f"{entry.name} decides for each class separately, so there is no plan to save."
+        raise UnsupportedError(what, hint=f"these methods recode a column the same way everywhere: {able}.")
+    if names := made_from_values(load_policy(policy)):
+        what = f"hierarchy: auto of '{names[0]}' is made from these records, and a plan holds nothing of them."
+        hint = f"write it to a file and name this: sudare hierarchy make DATA --column {names[0]} --auto --out FILE."
+        raise UnsupportedError(what, hint=hint)
+    check_folder(path.parent)
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where a name is too long
+        raise TargetError(Problem(str(path), "is a folder.", "name a file."))
+    if problems := name_problems(path):
+        raise TargetError(problems)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sudare.audits import AuditReport
 from sudare.core.errors import DataError, Problem
 from sudare.pipeline.request import Request
+from sudare.policy import TextLayout
 from sudare.releases.certificate import Certificate
 from sudare.releases.release_figures import Figures, merged_spellings
 from sudare.releases.warnings import about_spellings
@@ -32,7 +33,15 @@ def check_proof(report: AuditReport, figures: Figures, where: str, hint: str) ->
         raise DataError(Problem(where, what, hint))
 
 
-def certify(request: Request, figures: Figures, report: AuditReport, where: str, hint: str) -> Certificate:
+def certify(
+    request: Request,
+    figures: Figures,
+    report: AuditReport,
+    where: str,
+    hint: str,
+    *,
+    layout: TextLayout | None = None,
+) -> Certificate:
     """Return the certificate of what was written, or raise if the audit failed or records are missing."""
     check_proof(report, figures, where, hint)
-    return request.certificate(figures, report)
+    return request.certificate(figures, report, layout)

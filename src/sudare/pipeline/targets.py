@@ -7,7 +7,8 @@ temporary name, ``audit`` the written rows, and ``place`` them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,33 +18,72 @@ import pyarrow as pa
 from sudare.audits import Alone, AuditReport, Elsewhere, audit_release
 from sudare.engines import Database, Place
 from sudare.engines.database.unique_records import rare_in, single_in
-from sudare.policy import Policy
-from sudare.releases import Rows, is_text, place, second_table, telling, write_batches
+from sudare.pipeline.first_rows import FirstRows, first_of_text
+from sudare.policy import Policy, TextLayout
+from sudare.releases import Rows, check_rows, is_flat, is_text, place, second_table, telling, write_batches
 from sudare.releases.certificate import Certificate
+from sudare.releases.release_formats import release_ending, with_tabs
 
 
 class FileTarget:
-    """A file, written in a private folder beside its place; without a ``path`` it is read back from there."""
+    """A file, written in a private folder beside its place; without a ``path`` it is read back from there.
 
-    def __init__(self, folder: Path, path: Path | None, *, keep_formulas: bool = False) -> None:
-        self.path, self.folder, self.keep_formulas = path, folder, keep_formulas
+    For a ``preview`` so many of its first rows are kept on the way.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        path: Path | None,
+        *,
+        keep_formulas: bool = False,
+        layout: TextLayout | None = None,
+        preview: int | None = None,
+    ) -> None:
+        self.path, self.folder, self.keep_formulas, self.layout = path, folder, keep_formulas, layout
         self.text = path is not None and is_text(path)
-        self.written = folder / f"release{path.suffix if path else '.parquet'}"
+        self.flat = path is not None and is_flat(path)
+        self.written = folder / f"release{release_ending(path) if path else '.parquet'}"
         self.beside: Path | None = None
+        self.most = preview
+        self.first: FirstRows | None = None
+        self.first_beside: FirstRows | None = None
+
+    @property
+    def commas(self) -> bool:
+        """Whether numbers are written with a decimal comma."""
+        return self.layout is not None and self.layout.decimal == ","
+
+    @property
+    def noted_layout(self) -> TextLayout | None:
+        """The layout as the certificate notes it; None if the file is laid out as usual."""
+        usual = None if self.path is None or not self.text else TextLayout("\t" if with_tabs(self.path) else ",")
+        return None if self.layout == usual else self.layout
 
     def write(
-        self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
+        self,
+        rows: Rows,
+        second: Rows | None,
+        progress: Callable[[int], None],
+        recoded: Collection[str] = (),
+        numbers: tuple[str, ...] = (),
     ) -> None:
-        """Write the rows, and a second table beside them."""
-        write = partial(write_batches, keep_formulas=self.keep_formulas)
-        write(rows.schema, rows.batches(), self.written, progress=progress)
+        """Write the rows, and a second table beside them; ``numbers`` are the columns that take a decimal comma."""
+        if self.path is not None:
+            check_rows(self.path, max(rows.count, 0 if second is None else second.count))
+        if self.layout is not None:
+            self.layout = replace(self.layout, numbers=numbers)
+        if self.most is not None:
+            self.first, self.first_beside = FirstRows(self.most), FirstRows(self.most)
+        write = partial(write_batches, keep_formulas=self.keep_formulas, layout=self.layout)
+        write(rows.schema, _kept(rows, self.first), self.written, progress=progress)
         if second is not None:
             self.beside = second_table(self.written)
-            write(second.schema, second.batches(), self.beside)
+            write(second.schema, _kept(second, self.first_beside), self.beside)
 
     def audit(self, policy: Policy, **how: Any) -> AuditReport:
         """Prove the file."""
-        return audit_release(self.written, policy, scratch=self.folder, **how)
+        return audit_release(self.written, policy, scratch=self.folder, layout=self.layout, **how)
 
     def second_digest(self) -> str | None:
         """Return the digest of the second table, if there is one."""
@@ -57,6 +97,18 @@ class FileTarget:
         assert self.path is not None
         place(self.written, self.path, certificate.to_dict(), beside=self.beside)
 
+    def preview(self) -> tuple[pa.Table, pa.Table | None]:
+        """Return the first rows of the release as they are in the file, and those of its second table."""
+        first = self._first(self.written, self.first)
+        return first, None if self.beside is None else self._first(self.beside, self.first_beside)
+
+    def _first(self, path: Path, kept: FirstRows | None) -> pa.Table:
+        assert kept is not None
+        assert self.most is not None
+        rows = kept.table()
+        layout = self.layout or TextLayout("\t" if with_tabs(path) else ",")
+        return first_of_text(path, rows.column_names, layout, self.most) if self.text else rows
+
     def read(self) -> tuple[pa.Table, pa.Table | None]:
         """Read the release back, and its second table."""
         import pyarrow.parquet as pq
@@ -67,14 +119,20 @@ class FileTarget:
 class TableTarget:
     """A table of a database, made in a transaction; ``like`` is a table there that some columns came from."""
 
-    text = False
+    text = flat = commas = False
+    noted_layout = None
 
     def __init__(self, database: Database, target: Place, like: Place | None) -> None:
         self.database, self.target, self.like = database, target, like
         self.draft: Place | None = None
 
     def write(
-        self, rows: Rows, second: Rows | None, progress: Callable[[int], None], recoded: Collection[str] = ()
+        self,
+        rows: Rows,
+        second: Rows | None,
+        progress: Callable[[int], None],
+        recoded: Collection[str] = (),
+        numbers: tuple[str, ...] = (),
     ) -> None:
         """Make a table of the rows."""
         assert second is None, "methods that make a second table were refused before"
@@ -90,10 +148,20 @@ class TableTarget:
         """Return nothing: there is no second table."""
         return
 
+    def preview(self, most: int) -> pa.Table:
+        """Return the first rows of the table."""
+        assert self.draft is not None
+        return self.database.first(self.draft, most)
+
     def place(self, certificate: Certificate) -> None:
         """Rename the table, with its certificate beside it, and commit."""
         assert self.draft is not None
         self.database.place(self.draft, self.target, certificate.to_dict())
+
+
+def _kept(rows: Rows, first: FirstRows | None) -> Iterator[pa.RecordBatch]:
+    """Return the batches of a release, of which the first rows are kept if anybody wants them."""
+    return rows.batches() if first is None else first.passing(rows)
 
 
 def counted(database: Database, place: Place, where: str) -> Elsewhere:

@@ -7,8 +7,12 @@ with the nearest allowed word. The classes below are the whole vocabulary: one f
 This room imports only the errors, so the audit can depend on it.
 """
 
+from sudare.policy.date_format import DateFormat
 from sudare.policy.policy import Policy
+from sudare.policy.source_spec import ALL, SourceSpec
+from sudare.policy.text_layouts import TextLayout
 from sudare.policy.vocabulary import (
+    BUILTIN_NAMES,
     MODEL_NAMES,
     TOLERANCE,
     AlphaGammaSpec,
@@ -24,18 +28,20 @@ from sudare.policy.vocabulary import (
     PkAnonymitySpec,
     RequirementSpec,
     Role,
-    SourceSpec,
     TClosenessSpec,
     UniquenessSpec,
 )
 
 __all__ = [
+    "ALL",
+    "BUILTIN_NAMES",
     "MODEL_NAMES",
     "TOLERANCE",
     "AlphaGammaSpec",
     "AlphaKAnonymitySpec",
     "BetaLikenessSpec",
     "ColumnSpec",
+    "DateFormat",
     "DeltaDisclosureSpec",
     "HierarchySpec",
     "KAnonymitySpec",
@@ -48,5 +54,6 @@ __all__ = [
     "Role",
     "SourceSpec",
     "TClosenessSpec",
+    "TextLayout",
     "UniquenessSpec",
 ]

@@ -16,7 +16,16 @@ from pathlib import PurePath
 from typing import Any, get_args
 
 from sudare.core.errors import Problem
-from sudare.policy.vocabulary import ColumnSpec, HierarchySpec, Part, ReleaseSpec, Role, SuppressionSpec
+from sudare.policy.vocabulary import (
+    BAND_WIDTHS,
+    ColumnSpec,
+    HierarchySpec,
+    Part,
+    ReleaseSpec,
+    Role,
+    SuppressionSpec,
+    long_form,
+)
 
 NESTED = (".yaml", ".yml", ".json")
 """How the names of hierarchy files end that are nested trees; all others are CSV."""
@@ -106,10 +115,10 @@ class Setting:
         return bool(self.suppression.get("limit", 0.0) != 0)
 
     @property
-    def writes_leaves(self) -> bool:
-        """Whether some quasi-identifier has a hierarchy in which values are listed."""
+    def knows_leaves(self) -> bool:
+        """Whether some quasi-identifier has a hierarchy that lists its values, or knows which codes there are."""
         given = [hierarchy_of(spec) for spec in self.columns.values() if spec.get("role") == "quasi"]
-        return any("file" in hierarchy or "tree" in hierarchy for hierarchy in given)
+        return any("file" in hierarchy or "tree" in hierarchy or _of_codes(hierarchy) for hierarchy in given)
 
 
 @dataclass(frozen=True)
@@ -146,6 +155,10 @@ _NO_PREFIX = Condition(
     "a prefix is text, so the column is categorical",
     "remove it, or use bands.",
 )
+_NO_CODES = Condition(
+    lambda _, __, spec: spec.get("kind") != "numeric" or not _of_codes(hierarchy_of(spec)),
+    "codes are text, so the column is categorical",
+)
 _NOT_STRATUM = Condition(
     lambda setting, name, _: name not in _listed(setting.options.get("strata")),
     "a stratum is released unchanged",
@@ -153,7 +166,7 @@ _NOT_STRATUM = Condition(
 
 COLUMN_KEYS: Mapping[str, Mapping[str, tuple[Condition, ...]]] = {
     "kind": {
-        "quasi": (_KIND_HEEDED, _UNORDERED, _NO_PREFIX, _NOT_STRATUM),
+        "quasi": (_KIND_HEEDED, _UNORDERED, _NO_PREFIX, _NO_CODES, _NOT_STRATUM),
         "sensitive": (_READ, _UNORDERED),
         "insensitive": (_SINGLE, _READ),
     },
@@ -267,8 +280,8 @@ PART_KEYS: Mapping[tuple[str, str], tuple[Condition, ...]] = {
         ),
         _LIMITED,
         Condition(
-            lambda setting, _, __: setting.writes_leaves,
-            "no quasi-identifier has a hierarchy from a file or a tree, and all others take any value",
+            lambda setting, _, __: setting.knows_leaves,
+            "no quasi-identifier has a hierarchy from a file or a tree, or of built-in codes; others take any value",
         ),
     ),
     ("release", "ranges"): (
@@ -342,12 +355,17 @@ def hierarchy_of(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the hierarchy of a column as a mapping of the keys that are given."""
     given = spec.get("hierarchy")
     if isinstance(given, str):
-        return {"flat": True} if given == "flat" else {"file": given}
+        return long_form(given)
     return {key: value for key, value in _mapping(given).items() if value is not None}
 
 
 def _as_published(options: Mapping[str, Any]) -> bool:
     return options.get("variant") == "reference" and options.get("weights", "domain") == "domain"
+
+
+def _of_codes(hierarchy: Mapping[str, Any]) -> bool:
+    builtin = hierarchy.get("builtin")
+    return isinstance(builtin, str) and builtin not in BAND_WIDTHS
 
 
 def _is_csv(file: object) -> bool:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping
 from datetime import date
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
 import yaml
@@ -17,6 +17,7 @@ from sudare.core.input_limits import Bounded, BoundsError, UnreadableError, cont
 from sudare.core.sizes import MIB
 from sudare.policy.effects import idle
 from sudare.policy.problems import method_problems, problem, roughly_unfit, unfit
+from sudare.policy.source_spec import SourceSpec
 from sudare.policy.vocabulary import (
     AboutSpec,
     ColumnSpec,
@@ -26,8 +27,8 @@ from sudare.policy.vocabulary import (
     ReleaseSpec,
     RequirementSpec,
     Role,
-    SourceSpec,
     SuppressionSpec,
+    long_form,
 )
 
 LARGEST = 2 * MIB
@@ -121,7 +122,7 @@ class Policy(Part):
                 return spec
             if name not in perturbed:
                 return ColumnSpec(role="insensitive")
-            codes = spec.hierarchy is not None and spec.hierarchy.prefix is not None  # prefixes are of text
+            codes = spec.hierarchy is not None and spec.hierarchy.of_text
             kind = "categorical" if codes else spec.kind
             return ColumnSpec(role="sensitive", kind=kind, order=spec.order, exact=True)
 
@@ -192,7 +193,7 @@ class Policy(Part):
             if isinstance(error, json.JSONDecodeError):
                 place = f" near line {error.lineno}, column {error.colno}"
             raise PolicyError(Problem(str(path), f"is not well-formed {kind}{place}.")) from None
-        policy = cls.parse(data, **checks)
+        policy = cls.parse(data, folder=path.parent, **checks)
         policy._file, policy._folder = path, path.parent
         policy._sha256 = hashlib.sha256(raw).hexdigest()
         return policy if allow_outside else policy.inside()
@@ -213,9 +214,12 @@ class Policy(Part):
         return policy
 
     @classmethod
-    def parse(cls, data: Any, *, methods: Mapping[str, Any] | None = None, stored: bool = False) -> Policy:
+    def parse(
+        cls, data: Any, *, methods: Mapping[str, Any] | None = None, stored: bool = False, folder: Path | None = None
+    ) -> Policy:
         """Make a policy of a mapping, or raise one error that lists everything wrong with it.
 
+        The short name of a built-in hierarchy means a file if there is one of this name in the ``folder``.
         ``methods`` is the registry of methods; with it, the ``method`` part is checked in the same pass (the caller
         knows the methods, this module does not). Of a policy that is ``stored``, in a plan, keys without an effect are
         let pass: an earlier version may have stored them, and nobody can edit them.
@@ -227,6 +231,7 @@ class Policy(Part):
             raise PolicyError(what, hint="`sudare init` drafts one.")
         if too_much := out_of_bounds(data):
             raise PolicyError(f"the policy {too_much}.")
+        data = _with_files(data, folder or Path())
         problems: list[Problem] = []
         policy: Policy | None = None
         try:
@@ -243,8 +248,31 @@ class Policy(Part):
         return policy
 
 
+def same_drive(folder: PurePath, file: str) -> bool:
+    r"""Return whether a file is on the drive of a folder, or on its network share; only Windows has several.
+
+    Nothing is asked of the system: merely to look for ``\\server\share`` would tell the server who is asking.
+    """
+    return (folder / file).drive.lower() == folder.drive.lower()
+
+
+def _with_files(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a policy in which a single word that names a built-in hierarchy, and also a file, means the file."""
+    columns = data.get("columns")
+    if not isinstance(columns, Mapping):
+        return dict(data)
+    found = dict(columns)
+    for name, spec in columns.items():
+        word = spec.get("hierarchy") if isinstance(spec, Mapping) else None
+        if isinstance(word, str) and "file" not in long_form(word) and word != "flat" and (folder / word).is_file():
+            found[name] = {**spec, "hierarchy": {"file": word}}
+    return {**data, "columns": found}
+
+
 def _lies_in(folder: Path, file: str) -> bool:
     """Return whether a file is in a folder or below it, after following links."""
+    if not same_drive(folder.absolute(), file):
+        return False
     try:
         return (folder / file).resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # links in a circle, or no name of a file

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
 from sudare.core.errors import Problem, did_you_mean
+from sudare.policy.source_spec import SourceSpec
 from sudare.policy.vocabulary import (
     MODEL_NAMES,
     AlphaGammaSpec,
@@ -17,7 +18,6 @@ from sudare.policy.vocabulary import (
     ReleaseSpec,
     RequirementSpec,
     Role,
-    SourceSpec,
     SuppressionSpec,
     TClosenessSpec,
     UniquenessSpec,
@@ -56,7 +56,8 @@ def problem(details: Any, keys: list[str]) -> Problem:
         return Problem(where, "is missing.")
     if kind == "value_error":
         return Problem(where, f"{context['error']}.")
-    return Problem(where, f"{details['msg'][0].lower()}{details['msg'][1:]}{shown}.")
+    hint = "put it in quotation marks." if kind == "string_type" and isinstance(given, int | float) else ""
+    return Problem(where, f"{details['msg'][0].lower()}{details['msg'][1:]}{shown}.", hint)
 
 
 def _short(given: object) -> str:
@@ -96,6 +97,17 @@ def unfit(policy: Policy) -> list[Problem]:
     if all(isinstance(spec, UniquenessSpec) for spec in policy.require):
         what = "no method generalizes for a limit of uniqueness alone."
         problems.append(Problem("require", what, "also require another model, such as k-anonymity."))
+    for key, names in policy.source.named_columns().items():
+        problems += [
+            Problem(f"source.{key}", f"'{name}' is not a column of this policy.", did_you_mean(name, policy.columns))
+            for name in names
+            if name not in policy.columns
+        ]
+        problems += [
+            Problem(f"source.{key}.{name}", "has no effect: a column with role: identifier is not read.", "remove it.")
+            for name in names
+            if name in policy.columns and policy.columns[name].role == "identifier"
+        ]
     for number, spec in enumerate(policy.require):
         problems += _unfit_requirement(f"require.{number}", spec, policy)
     return problems
@@ -129,6 +141,12 @@ def _unfit_requirement(where: str, spec: Any, policy: Policy) -> list[Problem]:
         hierarchical = isinstance(spec, TClosenessSpec) and spec.distance == "hierarchical"
         if hierarchical and column in policy.columns and policy.columns[column].hierarchy is None:
             problems.append(Problem(f"{where}.distance", f"hierarchical distance needs a hierarchy of '{column}'."))
+        if hierarchical and column in policy.columns:
+            found = policy.columns[column].hierarchy
+            if found is not None and found.auto:
+                what = "hierarchy: auto is made from the original values, so the audit cannot prove a distance in it."
+                hint = f"write it to a file first: sudare hierarchy make DATA --column {column} --auto --out FILE."
+                problems.append(Problem(f"columns.{column}.hierarchy", what, hint))
     return problems + _unfit_for_sets(where, spec, policy)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from sudare.core.errors import ParameterError, Problem
+from sudare.policy.text_layouts import Country, Decimal, TextLayout, keeps_ascii, of_country
 
 TOLERANCE = 1e-9
 """Real-valued limits are compared with this slack, so that a value exactly at its limit is not lost to rounding.
@@ -18,6 +19,16 @@ It belongs to the meaning of a policy and is therefore the one number that model
 Role = Literal["identifier", "subject", "quasi", "sensitive", "insensitive"]
 Kind = Literal["numeric", "categorical", "items"]
 DateLevel = Literal["day", "month", "quarter", "year"]
+BuiltinName = Literal[
+    "icd-10", "icd-9", "atc", "iso-3166", "us-states", "us-zip", "de-plz", "jp-postal", "nuts", "ages", "money"
+]
+"""The hierarchies that come with sudare. No name has an ending, as files have."""
+BUILTIN_NAMES: tuple[str, ...] = get_args(BuiltinName)
+BAND_WIDTHS: Mapping[str, tuple[float, ...]] = {
+    "ages": (5, 10, 20),
+    "money": (5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 50_000, 100_000, 500_000, 1_000_000),
+}
+"""The built-in hierarchies that are bands of numbers, and the widths of these; all others are of codes and names."""
 
 
 class Part(BaseModel):
@@ -32,46 +43,77 @@ def _one_mark(text: str) -> str:
     return text
 
 
-def _known_encoding(name: str) -> str:
-    try:
-        "".encode(name)
-    except (LookupError, ValueError):
-        raise ValueError(f"{name!r} is not a text encoding that Python knows") from None
-    return name
+def _release_delimiter(text: str) -> str:
+    if text not in tuple(",;|\t"):
+        raise ValueError("delimiter must be a comma, a semicolon, a bar or a tab")
+    return text
 
 
-_Delimiter = Annotated[str, AfterValidator(_one_mark)]
+def _release_encoding(name: str) -> str:
+    found = keeps_ascii(name)
+    if found is None:
+        raise ValueError(f"{name!r} is not a text encoding for releases; use utf-8, or one such as windows-1252")
+    return found
+
+
+Delimiter = Annotated[str, AfterValidator(_one_mark)]
+"""One character between the fields of a text file."""
 _Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 _Positive = Annotated[_Real, Field(gt=0)]
-_Count = Annotated[int, Field(strict=True, ge=2, le=10**9)]
+_MOST = 10**9
+_Count = Annotated[int, Field(strict=True, ge=2, le=_MOST)]
+
+
+_SOURCES = ("file", "tree", "prefix", "bands", "dates", "flat", "builtin", "auto")
+
+
+def long_form(word: str) -> dict[str, Any]:
+    """Return what a single word says about a hierarchy: ``flat``, ``auto``, a built-in one, or else a file."""
+    if word in ("flat", "auto"):
+        return {word: True}
+    return {"builtin" if word in BUILTIN_NAMES else "file": word}
 
 
 class HierarchySpec(Part):
     """Where the levels of a column come from: exactly one of the keys below (a bare string means ``file``)."""
 
     file: str | None = None
-    delimiter: _Delimiter | None = None
+    delimiter: Delimiter | None = None
     tree: dict[str, Any] | list[Any] | None = None
     prefix: list[Annotated[int, Field(strict=True, ge=1, le=10_000)]] | None = Field(default=None, min_length=1)
     bands: list[_Positive] | None = Field(default=None, min_length=1)
     origin: _Real = 0.0
     dates: list[DateLevel] | None = Field(default=None, min_length=1)
     flat: Literal[True] | None = None
+    builtin: BuiltinName | None = None
+    auto: Literal[True] | None = None
+
+    @property
+    def codes(self) -> str | None:
+        """The name of a built-in hierarchy of codes or names, such as icd-10; None for all others."""
+        return None if self.builtin is None or self.builtin in BAND_WIDTHS else self.builtin
+
+    @property
+    def of_text(self) -> bool:
+        """Whether the levels are made from the text of a value, so that ``01`` is not ``1``."""
+        return self.prefix is not None or self.codes is not None
+
+    @property
+    def widths(self) -> list[float] | None:
+        """The widths of bands, given or built in; None for all other hierarchies."""
+        found = BAND_WIDTHS.get(self.builtin or "")
+        return self.bands if found is None else list(found)
 
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, value: Any) -> Any:
-        if value == "flat":
-            return {"flat": True}
-        return {"file": value} if isinstance(value, str) else value
+        return long_form(value) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _one_source(self) -> HierarchySpec:
-        given = [key for key in ("file", "tree", "prefix", "bands", "dates", "flat") if getattr(self, key) is not None]
+        given = [key for key in _SOURCES if getattr(self, key) is not None]
         if len(given) != 1:
-            raise ValueError(
-                f"needs exactly one of file, tree, prefix, bands, dates, flat; got {' and '.join(given) or 'none'}"
-            )
+            raise ValueError(f"needs exactly one of {', '.join(_SOURCES)}; got {' and '.join(given) or 'none'}")
         if self.prefix and sorted(set(self.prefix), reverse=True) != self.prefix:
             raise ValueError("prefix lengths must fall, as in [5, 3, 2]")
         if self.bands and sorted(set(self.bands)) != self.bands:
@@ -132,7 +174,7 @@ class LDiversitySpec(_Requirement):
     """Each class holds l well-represented sensitive values; of item sets, no item has more than 1/l of its records."""
 
     model: Literal["l-diversity"]
-    l: Annotated[_Real, AfterValidator(lambda l: int(l) if l == int(l) else l)]  # noqa: E741
+    l: Annotated[_Real, Field(le=_MOST), AfterValidator(lambda l: int(l) if l == int(l) else l)]  # noqa: E741
     column: str
     variant: Literal["distinct", "entropy", "recursive", "frequency"] = "distinct"
     c: _Positive | None = None
@@ -285,18 +327,63 @@ class SuppressionSpec(Part):
     unseen: Literal["reject", "suppress"] = "reject"
 
 
+LAYOUT_KEYS = ("delimiter", "decimal", "encoding", "bom")
+"""The keys of a release that say how a text file is laid out."""
+
+
 class ReleaseSpec(Part):
     """How the rows leave: their order, what stands in the subject column, what ranges and sets may name, and formulas.
 
     ``ranges``: with ``safe``, values that fewer than k records hold are neither ends of ranges nor members of sets.
     With ``tight`` they are, and ranges are as narrow as they can be. ``formulas``: whether text files escape cells that
-    spreadsheets would run.
+    spreadsheets would run. ``delimiter``, ``decimal``, ``encoding`` and ``bom`` are the layout of text files, and
+    ``excel`` is the one that Excel expects in a country.
     """
 
     order: Literal["class", "keep"] = "class"
     subjects: Literal["per-class", "linked"] = "per-class"
     ranges: Literal["safe", "tight"] = "safe"
     formulas: Literal["escape", "keep"] = "escape"
+    excel: Country | None = None
+    delimiter: Annotated[str, AfterValidator(_release_delimiter)] | None = None
+    decimal: Decimal | None = None
+    encoding: Annotated[str, AfterValidator(_release_encoding)] | None = None
+    bom: Annotated[bool, Field(strict=True)] | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ReleaseSpec:
+        if self.excel is not None:
+            whole = of_country(self.excel)
+            for key in LAYOUT_KEYS:
+                given = getattr(self, key)
+                if given is not None and given != getattr(whole, key):
+                    raise ValueError(
+                        f"{key} contradicts excel: {self.excel}, which stands for delimiter {whole.delimiter!r}, "
+                        f"decimal {whole.decimal!r}, encoding utf-8 and bom true"
+                    )
+        if self.bom and (self.encoding or "utf-8") != "utf-8":
+            raise ValueError("bom is for encoding: utf-8 only; other encodings have none")
+        if self.decimal == "," and self.delimiter == ",":
+            raise ValueError("decimal and delimiter are both a comma; give another delimiter, such as ;")
+        return self
+
+    @property
+    def layout_keys(self) -> list[str]:
+        """The keys that are given and only text files can follow."""
+        return [key for key in ("excel", *LAYOUT_KEYS) if getattr(self, key) is not None]
+
+    def layout(self, *, tabs: bool) -> TextLayout:
+        """Return the layout of a text file, with tabs between the fields or not."""
+        whole = TextLayout() if self.excel is None else of_country(self.excel)
+        given = {key: getattr(self, key) for key in LAYOUT_KEYS if getattr(self, key) is not None}
+        decimal = given.get("decimal", whole.decimal)
+        if tabs:
+            delimiter = "\t"
+        elif "delimiter" in given:
+            delimiter = given["delimiter"]
+        else:
+            delimiter = ";" if decimal == "," else whole.delimiter
+        return TextLayout(delimiter, decimal, given.get("encoding", whole.encoding), given.get("bom", whole.bom))
 
 
 def _one_text(text: str) -> str:
@@ -316,21 +403,3 @@ class AboutSpec(Part):
     recipient: _Text | None = None
     legal_basis: _Text | None = None
     contact: _Text | None = None
-
-
-class SourceSpec(Part):
-    """How to read text files; only what cannot be detected from the file is needed."""
-
-    delimiter: _Delimiter | None = None
-    encoding: Annotated[str, AfterValidator(_known_encoding)] = "utf-8"
-    missing: list[str] = Field(default_factory=lambda: [""])
-
-    @classmethod
-    def checked(cls, *, encoding: str, delimiter: str | None) -> SourceSpec:
-        """Make one of words that stand in no policy, or raise what is wrong with them."""
-        try:
-            return cls(encoding=encoding, delimiter=delimiter)
-        except ValidationError as error:
-            raise ParameterError(
-                [Problem(str(details["loc"][0]), f"{details['ctx']['error']}.") for details in error.errors()]
-            ) from None

@@ -2,8 +2,9 @@
 
 from sudare.releases.cell_reader import Anything, Choice, Interval, parse_cell
 from sudare.releases.file_writers import (
+    check_columns,
+    check_rows,
     check_target,
-    is_text,
     telling,
     write_batches,
 )
@@ -17,10 +18,10 @@ from sudare.releases.placement import (
     private_folder,
     second_table,
 )
+from sudare.releases.release_formats import is_flat, is_text, text_layout
 from sudare.releases.render import Layout, Rows, class_labels, people_numbers, render
 from sudare.releases.render_unchanged import render_untouched
 from sudare.releases.spreadsheet_formulas import read_back
-from sudare.releases.text_columns import check_names
 from sudare.releases.unchanged_columns import plain_type, required_values
 
 __all__ = [
@@ -32,10 +33,12 @@ __all__ = [
     "Rows",
     "certificate_beside",
     "certificate_path",
+    "check_columns",
     "check_folder",
-    "check_names",
+    "check_rows",
     "check_target",
     "class_labels",
+    "is_flat",
     "is_text",
     "parse_cell",
     "people_numbers",
@@ -49,5 +52,6 @@ __all__ = [
     "required_values",
     "second_table",
     "telling",
+    "text_layout",
     "write_batches",
 ]

@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.releases.cell_values import is_written_number
+from sudare.releases.cell_values import is_missing, is_written_number, value_text
 from sudare.releases.spreadsheet_formulas import plain
 
 _HALF_OPEN = re.compile(r"^\[([^,\[\]]+), ([^,\[\]]+)\)$")
@@ -83,12 +83,14 @@ ReadCell = Cell | HalfOpen
 def parse_cell(cell: Any) -> Cell:
     """Take a released cell apart: into a text, an `Interval`, a `Choice`, `Anything`, or None.
 
-    A plain value, or a label of a hierarchy, comes back as text. None and not-a-number (pandas uses it for nulls) are
-    missing values. The apostrophe that keeps spreadsheets from running a cell as a formula is removed.
+    A plain value, or a label of a hierarchy, comes back as text. A number, date or time comes back as a release writes
+    it: 39.0 is "39", and a timestamp at midnight is its day. None, an empty text, not-a-number and the missing values
+    of pandas and Polars are missing. The apostrophe that keeps spreadsheets from running a cell as a formula is
+    removed.
     """
-    if cell is None or cell != cell:
+    if is_missing(cell):
         return None
-    text = plain(str(cell))
+    text = plain(cell) if isinstance(cell, str) else value_text(cell)
     if text == "*":
         return Anything()
     if text.startswith("[") and text.endswith("]") and ", " in text:

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from sudare.releases.spreadsheet_formulas import SIGNS
 from sudare.releases.value_texts import Ints, joined_runs, put_together, quoted, value_texts
-from sudare.table import Column, Cover, chunks
+from sudare.table import Column, Cover, chunks, first_of_each
 
-_SPECIAL = re.compile(rf"""^$|^\s|\s$|^[\[{{"]|^\*$|^'+[{SIGNS}]""")
-_SPECIAL_MEMBER = re.compile(r'^$|^\s|\s$|^[\[{"]|^\*$|[,{}"]|^null$')
+_SPECIAL = re.compile(rf"""^$|^\s|\s$|^"|^\[.*, .*[\])]$|^\{{.*\}}$|^\*$|^'+[{SIGNS}]""", re.S)
+"""Texts of single cells that a reader would take for something else: a range, a set, quoted text, an escaped one."""
+_SPECIAL_MEMBER = re.compile(r'^$|^\s|\s$|^"|^\*$|[{}"]|, |,$|^null$')
+"""Texts that would end a set, or be taken for several of its members, or for none."""
 
 
 class CellTexts(Protocol):
@@ -149,13 +151,6 @@ class Choices:
             bytes_of = np.where(cover.everything, 1.0, cover.total(of_code) + 2.0 * cover.distinct)
             found += int((bytes_of * self.sizes[part]).sum())
         return found
-
-
-def first_of_each(numbers: Ints) -> Ints:
-    """Return where each number first stands; numbers go from 0, by first appearance."""
-    found = np.empty(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
-    found[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal numbers the last assignment stays
-    return found
 
 
 def dictionary(which: Ints, labels: pa.Array) -> pa.DictionaryArray:

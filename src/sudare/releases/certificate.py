@@ -89,6 +89,11 @@ class Certificate:
     release_sha256: Annotated[
         str | None, "the digest of the release's file; null for rows that were not written to one"
     ] = None
+    layout: Annotated[
+        Mapping[str, Any] | None,
+        "how the text file is laid out (`delimiter`, `decimal`, `encoding`, `bom`), and the columns of `numbers` that "
+        "have the decimal mark; only if the policy asks for another layout than the usual one",
+    ] = None
     signature: Annotated[Mapping[str, str] | None, "who signed the certificate, and when; only if somebody did"] = None
 
     @property
@@ -102,13 +107,14 @@ class Certificate:
         return method_of(self.method_name).recoding
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as plain JSON types; a signature only if there is one."""
+        """Return the certificate as plain JSON types; a layout and a signature only if there is one."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
         found["guarantees"] = [each.to_dict() for each in self.guarantees]
         found["warnings"] = [each.to_dict() for each in self.warnings]
         found["search"], found["mechanism"] = self.search.to_dict(), self.mechanism.to_dict()
-        if self.signature is None:
-            del found["signature"]
+        for optional in ("layout", "signature"):
+            if found[optional] is None:
+                del found[optional]
         return found
 
     @classmethod
@@ -140,6 +146,7 @@ def make_certificate(
     warnings: Iterable[ReleaseWarning] = (),
     about: Mapping[str, str] | None = None,
     source: str = "",
+    layout: Mapping[str, Any] | None = None,
 ) -> Certificate:
     """Put the certificate together; guarantees, digests and the first warnings are those that the audit found."""
     return Certificate(
@@ -169,4 +176,5 @@ def make_certificate(
         source={"kind": source},
         policy_sha256=policy_sha256,
         release_sha256=audit["release_sha256"],
+        layout=layout,
     )

@@ -31,10 +31,11 @@ _MORE: dict[str, dict[str, Any]] = {
     "source": {"required": ["kind"]},
     "policy_sha256": _DIGEST,
     "release_sha256": _DIGEST,
+    "layout": {"required": ["delimiter", "decimal", "encoding", "bom", "numbers"]},
     "signature": {"required": ["algorithm", "key", "who", "time", "value"]},
 }
 """What types do not say, by key of a certificate."""
-_OPTIONAL = ("signature",)
+_OPTIONAL = ("layout", "signature")
 
 
 def schema() -> dict[str, Any]:

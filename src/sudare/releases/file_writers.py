@@ -1,39 +1,54 @@
-"""Writers of released tables: CSV, Parquet or Arrow, by the name of the target."""
+"""Writers of released tables: text, Parquet, Arrow, JSON lines or Excel, by the name of the target."""
 
 from __future__ import annotations
 
 import base64
-import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 
 from sudare.core.errors import Problem, TargetError
+from sudare.core.operating_system import FULL_DISK, backslash_is_letter, name_problems
 from sudare.core.sizes import LARGEST_INT32
+from sudare.policy import TextLayout
+from sudare.releases.excel_writer import check_sheet, check_sheet_rows, write_excel
+from sudare.releases.json_lines_writer import write_json_lines
 from sudare.releases.placement import certificate_path, check_folder
-from sudare.releases.text_columns import as_text, check_names
+from sudare.releases.release_formats import (
+    ENDINGS,
+    EXCEL,
+    JSON_LINES,
+    PARQUET,
+    TEXT,
+    compression,
+    release_ending,
+    release_format,
+    with_tabs,
+)
+from sudare.releases.text_columns import check_names
+from sudare.releases.text_writer import write_text
 
-ENDINGS = {".csv": ",", ".tsv": "\t", ".parquet": "", ".arrow": "", ".feather": "", ".ipc": ""}
 _LONGEST_TEXT = LARGEST_INT32
 
 
 def check_target(target: Path) -> None:
     """Raise if a release cannot be written under this name."""
-    if target.suffix.lower() not in ENDINGS:
+    if release_format(target) is None:
         raise TargetError(
             Problem(
                 target.name,
-                f"'{target.suffix}' is not a file ending for a release.",
+                f"'{release_ending(target)}' is not a file ending for a release.",
                 f"use one of {', '.join(ENDINGS)}.",
             )
         )
-    if "\\" in str(target.absolute()) and set("*?[") & set(str(target.absolute())):
+    problems = name_problems(target)
+    if problems:
+        raise TargetError(problems)
+    if backslash_is_letter() and "\\" in str(target.absolute()) and set("*?[") & set(str(target.absolute())):
         what = "has a backslash and one of * ? [ in its path, so the audit could not read it."
         raise TargetError(Problem(str(target), what, "choose another name, or another folder."))
     for path in (target, certificate_path(target)):
@@ -46,9 +61,18 @@ def check_target(target: Path) -> None:
     check_folder(target.parent)
 
 
-def is_text(target: Path) -> bool:
-    """Return whether a release of this name is text, where an empty field is a missing cell."""
-    return bool(ENDINGS.get(target.suffix.lower()))
+def check_columns(target: Path, names: Sequence[str], *, keep_formulas: bool, layout: TextLayout | None) -> None:
+    """Raise if a file of this name cannot have these columns."""
+    if release_format(target) is EXCEL:
+        check_sheet(names)
+    elif layout is not None:
+        check_names(names, keep_formulas=keep_formulas, encoding=layout.encoding)
+
+
+def check_rows(target: Path, rows: int) -> None:
+    """Raise if a file of this name cannot hold so many records."""
+    if release_format(target) is EXCEL:
+        check_sheet_rows(rows)
 
 
 def write_batches(
@@ -58,26 +82,32 @@ def write_batches(
     *,
     progress: Callable[[int], None] | None = None,
     keep_formulas: bool = False,
+    layout: TextLayout | None = None,
 ) -> None:
     """Write batches to a file that reads back as ``schema``; missing cells are nulls, and empty fields in text.
 
     The batches are requested one at a time, the next one while the last one is being written. Their texts may have a
     dictionary each. ``progress`` gets the number of rows so far. ``keep_formulas``: texts that spreadsheets would run
-    are not escaped in text files.
+    are not escaped in text files. ``layout`` is how a text file is laid out.
     """
-    ending = path.suffix.lower()
+    known = release_format(path)
     counted = telling(batches, progress)
     try:
-        if ENDINGS[ending]:
-            _write_text(schema, counted, path, ENDINGS[ending], keep_formulas)
-        elif ending == ".parquet":
+        if known is TEXT:
+            form = layout or TextLayout("\t" if with_tabs(path) else ",")
+            write_text(schema, counted, path, form, keep_formulas=keep_formulas, packed=compression(path))
+        elif known is JSON_LINES:
+            write_json_lines(schema, counted, path)
+        elif known is EXCEL:
+            write_excel(schema, counted, path)
+        elif known is PARQUET:
             _write_parquet(schema, counted, path)
         else:
             with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
                 _write_behind(counted, lambda batch: _write_plain(writer, schema, batch))
     except Exception as error:
         # the libraries tell a full disk in words only
-        for number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        for number in FULL_DISK:
             if os.strerror(number) in str(error):
                 raise OSError(number, os.strerror(number)) from None
         raise
@@ -152,56 +182,3 @@ def _text_bytes(cells: pa.Array) -> int:
     if not pa.types.is_dictionary(cells.type) or not pa.types.is_string(cells.type.value_type):
         return 0
     return int(pc.sum(pc.binary_length(cells.dictionary).cast(pa.int64()).take(cells.indices)).as_py() or 0)
-
-
-def _write_text(
-    schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path, delimiter: str, keep_formulas: bool
-) -> None:
-    """Write text with a header, quoted only where it must be; item lists are joined by commas.
-
-    A missing cell and an empty text are both an empty field. It is in quotes where there is but one column: readers
-    take a blank line for no record at all.
-    """
-    import duckdb
-
-    check_names(schema.names, keep_formulas=keep_formulas)
-    text_of = partial(as_text, keep_formulas=keep_formulas)
-    failed: list[BaseException] = []
-    keys = [f"c{index}" for index in range(len(schema))]
-
-    def texts() -> Iterator[pa.RecordBatch]:
-        try:
-            for batch in batches:
-                cells = [text_of(name, batch.column(place)) for place, name in enumerate(schema.names)]
-                yield pa.record_batch(cells, names=keys)
-        except BaseException as error:  # the database would tell it in other words
-            failed.append(error)
-            raise
-
-    stream = texts()
-    empty = pa.record_batch([text_of(field.name, pa.array([], field.type)) for field in schema], names=keys)
-    first = next(stream, empty)
-    # The header is written as a row: as names, the database would rename those that differ in case alone.
-    header = pa.table({key: [name] for key, name in zip(keys, schema.names, strict=True)})
-    shown = "coalesce({}::VARCHAR, '')" if len(keys) == 1 else "nullif({}::VARCHAR, '')"
-    columns = ", ".join(shown.format(key) for key in keys)
-    # what does not fit into memory goes to the private folder that the release is written in, and nowhere else
-    with duckdb.connect(config={"temp_directory": str(path.parent)}) as database:
-        database.execute("SET enable_progress_bar = false")
-        database.execute("SET threads = 1")  # with more, it keeps what it has yet to put in order in memory
-        # Nor may threads of its own write to the file: if the statement ends early (a signal, a full disk), version 2.0
-        # waits for what they still have to write, with a lock in hand that they need. Older versions have none.
-        with suppress(duckdb.CatalogException):
-            database.execute("SET async_threads = 0")
-        database.register("header", header)
-        database.register("release", pa.RecordBatchReader.from_batches(first.schema, chain([first], stream)))
-        place = str(path).replace("'", "''")
-        try:
-            database.execute(
-                f"COPY (SELECT {columns} FROM header UNION ALL SELECT {columns} FROM release) "
-                f"TO '{place}' (FORMAT csv, HEADER false, DELIMITER '{delimiter}')"
-            )
-        except Exception:
-            if failed:
-                raise failed[0] from None
-            raise

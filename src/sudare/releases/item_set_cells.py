@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import UnsupportedError
-from sudare.releases.cell_writer import dictionary, first_of_each
+from sudare.releases.cell_writer import dictionary
 from sudare.releases.row_blocks import Span
-from sudare.releases.value_texts import Ints, inside_runs, joined_runs, put_together
-from sudare.table import Column, ItemSets, SetCover, chunks
+from sudare.releases.value_texts import Ints, joined_runs, put_together
+from sudare.table import Column, ItemSets, SetCover, chunks, first_of_each, inside_runs
 
 
 class Lists:

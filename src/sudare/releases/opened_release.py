@@ -12,11 +12,15 @@ from typing import Any
 import pyarrow as pa
 
 from sudare import engines, hierarchies
-from sudare.core.errors import DataError, Problem
-from sudare.engines.file_errors import reading
-from sudare.policy import Policy
-from sudare.releases import certificate_beside, certificate_path, is_text, read_back, second_table
+from sudare.core.errors import DataError, Problem, did_you_mean
+from sudare.engines.file_errors import check_file
+from sudare.policy import Policy, TextLayout
+from sudare.releases import certificate_beside, certificate_path, second_table
 from sudare.releases.certificate import Certificate
+from sudare.releases.release_files import ReleaseFile
+from sudare.releases.release_formats import JSON_LINES, TEXT, release_format
+from sudare.releases.spreadsheet_formulas import is_text as is_text_type
+from sudare.table import nearest_numbers, plain_numbers
 
 GROUP = "group"
 
@@ -30,6 +34,8 @@ class Released:
     """The certificate of the release."""
     load: Callable[[Sequence[str]], pa.Table]
     load_second: Callable[[], pa.Table | None]
+    text: bool = False
+    """Whether dates, or all cells, of the file are text."""
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -60,6 +66,18 @@ class Released:
         """Read some columns, and the groups where values stand in a table of their own."""
         wanted = [name for name in names if name in self.columns] + ([GROUP] if self.apart else [])
         return self.load(wanted or self.columns[:1])
+
+    def rows(self, names: Sequence[str], *, nearest: bool = False) -> pa.Table:
+        """Read some columns; unchanged ones of a text file in the type of the numbers and dates that they show.
+
+        Numbers whose spelling a float does not keep stay text, unless the ``nearest`` ones will do.
+        """
+        table, typed = self.load(names), nearest_numbers if nearest else plain_numbers
+        generalized = self.certificate.columns["quasi"] if self.certificate.recoding == "classes" else []
+        for place, name in enumerate(table.column_names if self.text else ()):
+            if name not in generalized and is_text_type(table.column(place).type):
+                table = table.set_column(place, name, typed(name, table.column(place).combine_chunks()))
+        return table
 
     def second(self, of: str) -> pa.Table | None:
         """Read the second table of the release, if a column stands there."""
@@ -97,7 +115,7 @@ def open_released(release: Any) -> Released:
         raise DataError(Problem("release", "has neither rows nor a path."))
     if data is None:
         return _from_file(Path(release.path))
-    _check_certificate(certificate, "release.certificate")
+    check_certificate(certificate, "release.certificate")
     table, _ = engines.adopt(data)
     beside = getattr(release, "second", None)
     return Released(
@@ -114,9 +132,9 @@ def _from_database(place: engines.Place) -> Released:
         certificate = database.certificate(place)
     paper = place.beside(engines.CERTIFICATE).shown
     if certificate is None:
-        hint = "keep both tables together: estimates need the certificate."
+        hint = "keep both tables together: the certificate says how to read the release."
         raise DataError(Problem(paper, "the certificate of this release is missing.", hint))
-    _check_certificate(certificate, paper)
+    check_certificate(certificate, paper)
 
     def load(columns: Sequence[str]) -> pa.Table:
         with engines.open_database(place) as database:
@@ -126,10 +144,15 @@ def _from_database(place: engines.Place) -> Released:
 
 
 def _from_file(path: Path) -> Released:
-    form = engines.TextForm("\t" if path.suffix.lower() == ".tsv" else ",")  # as releases in text are written
-    names = engines.file_columns(path, form)
+    check_file(path)
     paper = _load_certificate(path)
-    certificate = Certificate.from_dict(paper)
+    try:
+        certificate = Certificate.from_dict(paper)
+    except (AttributeError, KeyError, TypeError, ValueError):  # anyone may have written it
+        raise DataError(Problem(certificate_path(path).name, "is not in the form of a certificate.")) from None
+    layout = text_layout(certificate, certificate_path(path).name)
+    file = ReleaseFile(path, layout, certificate.rows_out)
+    names = file.names()
     _check_digest(path, certificate.release_sha256)
     beside = second_table(path)
 
@@ -137,22 +160,33 @@ def _from_file(path: Path) -> Released:
         if not beside.exists():
             return None
         _check_digest(beside, certificate.mechanism.second_sha256)
-        return _read(beside, engines.file_columns(beside, form), form)
+        groups = ReleaseFile(beside, layout)
+        return groups.read(groups.names())
 
-    return Released(names, paper, lambda columns: _read(path, columns, form), second)
+    return Released(names, paper, file.read, second, release_format(path) in (TEXT, JSON_LINES))
 
 
-def _read(path: Path, columns: Sequence[str], form: engines.TextForm) -> pa.Table:
-    """Read some columns of a release; in Parquet text stays coded, which is many times faster, sets most of all."""
-    if engines.file_format(path).name != "parquet":
-        table = engines.read_file(path, columns, form)
-        return read_back(table) if is_text(path) else table
-    import pyarrow.parquet as pq
+def text_layout(certificate: Certificate, name: str) -> TextLayout | None:
+    """Return how the text file of a certificate is laid out, if it says so."""
+    if certificate.layout is None:
+        return None
+    found = TextLayout.from_dict(certificate.layout)
+    if found is None:
+        raise DataError(Problem(name, "does not say in its form how the file is laid out (layout)."))
+    return found
 
-    with reading(path):
-        leaves = pq.ParquetFile(path).schema
-        texts = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
-        return pq.ParquetFile(path, read_dictionary=texts).read(columns=list(columns)).replace_schema_metadata(None)
+
+def chosen(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return some columns of a table; raise if one is not there."""
+    there = table.column_names
+    problems = [
+        Problem("columns", f"the release has no column '{name}'.", did_you_mean(str(name), there))
+        for name in names
+        if name not in there
+    ]
+    if problems:
+        raise DataError(problems)
+    return table.select(list(dict.fromkeys(names)))
 
 
 def leaves_of(policy: Policy | None, columns: Sequence[str]) -> dict[str, dict[str, list[str]]]:
@@ -180,20 +214,22 @@ def _load_certificate(release: Path) -> Mapping[str, Any]:
     name = certificate_path(release).name
     found = certificate_beside(release, DataError)
     if found is None:
-        hint = "keep both files together: estimates need the certificate."
+        hint = "keep both files together: the certificate says how to read the release."
         raise DataError(Problem(name, "the certificate of this release is missing.", hint))
-    _check_certificate(found, name)
+    check_certificate(found, name)
     return found
 
 
-def _check_certificate(certificate: Any, place: str) -> None:
+def check_certificate(certificate: Any, place: str) -> None:
     """Raise if a certificate does not say, in its form, how its release was made."""
     whole = isinstance(certificate, Mapping)
     method = certificate.get("method") if whole else None
     if not isinstance(method, Mapping) or not isinstance(method.get("name"), str):
         raise DataError(Problem(place, "is not a certificate."))
     roles, told, sets = (certificate.get(key) or {} for key in ("columns", "mechanism", "item_sets"))
-    lists = isinstance(roles, Mapping) and all(isinstance(names, list) for names in roles.values())
+    lists = isinstance(roles, Mapping) and all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in roles.values()
+    )
     if not lists or "quasi" not in roles or not isinstance(told, Mapping) or not isinstance(sets, Mapping):
         raise DataError(Problem(place, "does not state how the columns were changed.", "is the certificate complete?"))
 

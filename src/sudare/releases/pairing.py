@@ -17,7 +17,7 @@ from sudare import engines
 from sudare.core.errors import DataError, Problem, SudareError
 from sudare.core.progress import Listener
 from sudare.policy import Policy
-from sudare.releases import is_text
+from sudare.releases import is_flat
 from sudare.releases.certificate import Certificate
 from sudare.releases.opened_release import Released, open_released
 from sudare.sources.column_encoders import encoder
@@ -73,9 +73,9 @@ def open_under(release: Any, policy: Policy) -> Released:
 
 
 def in_text(release: Any) -> bool:
-    """Return whether a release is a text file, where an empty field is a missing cell."""
+    """Return whether a release is text or a sheet of Excel, where an empty field is a missing cell."""
     path = release if isinstance(release, str | Path) else getattr(release, "path", None)
-    return path is not None and engines.find_place(release) is None and is_text(Path(path))
+    return path is not None and engines.find_place(release) is None and is_flat(Path(path))
 
 
 def check_rows(opened: Released, rows: int) -> None:
@@ -110,7 +110,7 @@ def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> P
     text = in_text(release)
     names = [name for name, spec in policy.columns.items() if spec.role in ("quasi", "sensitive", "insensitive")]
     source, _ = read(data, policy)
-    tokens = [token for token in policy.source.missing if token] + ([""] if text else [])
+    tokens = [token for token in policy.source.missing_everywhere if token] + ([""] if text else [])
     wanted = [*names, *([policy.subject] if policy.subject is not None else [])]
     encoders = {name: encoder(name, policy.columns[name], source, tokens, nulls=not text) for name in wanted}
     odd: list[str] = []

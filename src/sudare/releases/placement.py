@@ -8,13 +8,8 @@ A folder that a killed process left behind is swept away by the next run; a lock
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import json
 import os
-import secrets
-import shutil
-import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,14 +17,14 @@ from typing import Any
 
 from sudare.core.errors import AuditFailedError, Problem, SudareError, TargetError
 from sudare.core.input_limits import certificate_text
+from sudare.core.operating_system import FULL_DISK, flush_file, locked_folder
+from sudare.core.private_folders import locked_private_folder
 from sudare.engines import read_certificate
 from sudare.releases.certificate_parts import Mechanism
+from sudare.releases.release_formats import release_ending
 
-PREFIX = ".sudare-tmp-"
 PAPER = ".sudare.json"
 """How the name of a certificate ends: it begins with that of the release."""
-_LOCK = "lock"
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def certificate_path(release: Path) -> Path:
@@ -42,25 +37,15 @@ def private_folder(beside: Path | None = None) -> Iterator[Path]:
     """Yield a folder that only this user can read, in ``beside`` or among temporary files; remove it at the end."""
     parent = beside or Path(tempfile.gettempdir())
     check_folder(parent)
-    _sweep(parent)
     with contextlib.ExitStack() as undo:
         try:
-            while True:
-                folder = parent / f"{PREFIX}{secrets.token_hex(8)}"
-                undo.callback(_remove, folder)  # before it is there: a signal may come at any moment
-                folder.mkdir(mode=0o700)
-                with contextlib.suppress(FileNotFoundError, BlockingIOError):  # another run swept it away: once more
-                    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-                    undo.callback(os.close, lock)
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    if os.fstat(lock).st_nlink:
-                        break
+            folder = undo.enter_context(locked_private_folder(parent))
         except OSError as error:
             raise TargetError(Problem(str(parent), f"cannot be written to: {error.strerror}.")) from None
         try:
             yield folder
         except OSError as error:
-            if error.errno in _FULL:
+            if error.errno in FULL_DISK:
                 raise TargetError(
                     Problem(
                         str(parent),
@@ -73,7 +58,8 @@ def private_folder(beside: Path | None = None) -> Iterator[Path]:
 
 def second_table(release: Path) -> Path:
     """Return where the second table of a release stands, where it has one: R.sensitive.csv for R.csv."""
-    return release.parent / f"{release.stem}.sensitive{release.suffix}"
+    ending = release_ending(release)
+    return release.parent / f"{release.name.removesuffix(ending)}.sensitive{ending}"
 
 
 def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside: Path | None = None) -> None:
@@ -88,30 +74,42 @@ def place(written: Path, target: Path, certificate: Mapping[str, Any], *, beside
         raise TargetError(Problem(str(second_table(target)), what, "move it, or choose another name for the release."))
     if beside is not None and second_table(target).is_dir():
         raise TargetError(Problem(str(second_table(target)), "is a folder.", "choose another name for the release."))
-    paper = written.with_name("certificate.json")
-    paper.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    paper = _written_paper(written, certificate)
     for path in (written, paper, *([beside] if beside is not None else [])):
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-    folder = os.open(target.parent, os.O_RDONLY)
+        flush_file(path)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)  # two runs with one target: release and certificate stay a pair
-        target.unlink(missing_ok=True)  # an older release must not stand beside the new certificate
-        if _had_second(target):
-            second_table(target).unlink(missing_ok=True)
-        paper.replace(certificate_path(target))
-        if beside is not None:
-            beside.replace(second_table(target))
-        written.replace(target)
-        os.fsync(folder)
+        # two runs with one target: release and certificate stay a pair
+        with locked_folder(target.parent) as flush, _no_half_pair(target, beside):
+            target.unlink(missing_ok=True)  # an older release must not stand beside the new certificate
+            if _had_second(target):
+                second_table(target).unlink(missing_ok=True)
+            paper.replace(certificate_path(target))
+            if beside is not None:
+                beside.replace(second_table(target))
+            written.replace(target)
+            flush()
     except OSError as error:
         raise TargetError(Problem(str(target), f"cannot be put in place: {error.strerror}.")) from None
+
+
+@contextlib.contextmanager
+def _no_half_pair(target: Path, beside: Path | None) -> Iterator[None]:
+    """Leave no certificate and no second table of a release that is not there."""
+    try:
+        yield
     finally:
         if not target.exists():
-            certificate_path(target).unlink(missing_ok=True)  # a certificate of nothing
+            certificate_path(target).unlink(missing_ok=True)
             if beside is not None:
                 second_table(target).unlink(missing_ok=True)
-        os.close(folder)
+
+
+def _written_paper(written: Path, certificate: Mapping[str, Any]) -> Path:
+    """Write a certificate beside a release that is not in place yet."""
+    paper = written.with_name("certificate.json")
+    text = json.dumps(certificate, indent=2, ensure_ascii=False) + "\n"
+    paper.write_text(text, encoding="utf-8", newline="\n")
+    return paper
 
 
 def certificate_beside(release: Path, error: type[SudareError] = AuditFailedError) -> dict[str, Any] | None:
@@ -145,57 +143,22 @@ def check_folder(folder: Path) -> None:
         raise TargetError(Problem(str(folder), "you have no permission to write to it.", "choose another folder."))
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what killed processes left: private folders whose lock nobody holds."""
-    for stale in folder.glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):
-            about = stale.lstat()
-            if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
-                continue  # a link, or somebody else's: not ours to remove
-            try:
-                lock = os.open(stale / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
-            except FileNotFoundError:
-                stale.rmdir()  # which fails unless it is empty: only then was it never locked, or all but removed
-                continue
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove(stale)
-            finally:
-                os.close(lock)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a private folder, its lock last: if this is interrupted, the next run can remove the rest."""
-    with contextlib.suppress(OSError):
-        for path in folder.iterdir():
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            elif path.name != _LOCK:
-                path.unlink()
-        shutil.rmtree(folder)
-
-
 def place_folder(written: Path, target: Path, certificate: Mapping[str, Any]) -> None:
     """Move an audited release that is a folder of files into place, as :func:`place` does with a file.
 
     An older release of this name, a folder or a file, is moved to where the new one was, and goes with that.
     """
-    paper = written.with_name("certificate.json")
-    paper.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    paper = _written_paper(written, certificate)
     for path in (paper, *(path for path in written.rglob("*") if path.is_file())):
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-    folder = os.open(target.parent, os.O_RDONLY)
+        flush_file(path)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        with contextlib.suppress(FileNotFoundError):
-            target.rename(written.with_name("older"))
-        if _had_second(target):
-            second_table(target).unlink(missing_ok=True)
-        paper.replace(certificate_path(target))
-        written.rename(target)
-        os.fsync(folder)
+        with locked_folder(target.parent) as flush:
+            with contextlib.suppress(FileNotFoundError):
+                target.rename(written.with_name("older"))
+            if _had_second(target):
+                second_table(target).unlink(missing_ok=True)
+            paper.replace(certificate_path(target))
+            written.rename(target)
+            flush()
     except OSError as error:
         raise TargetError(Problem(str(target), f"cannot be put in place: {error.strerror}.")) from None
-    finally:
-        os.close(folder)

@@ -68,7 +68,9 @@ class Plan:
         """Write the plan, under another name first: it is whole or not there."""
         path = Path(path)
         with _beside(path) as new:
-            new.write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            new.write_text(
+                json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
+            )
             new.replace(path)
 
     @classmethod
@@ -144,12 +146,17 @@ def check_room(path: Path, taken: Mapping[str, Iterable[Path]]) -> None:
     """Raise if a plan cannot be saved at this path; ``taken`` lists other paths in use."""
     with _beside(path) as new:
         new.touch()
+        folds_case = new.with_name(new.name.swapcase()).exists()
         for what, others in taken.items():
-            if any(path.resolve() == other.resolve() or _same(path, other) for other in others):
+            if any(_same(path, other, folds_case) for other in others):
                 raise TargetError(Problem(str(path), what, "choose another name for the plan."))
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(one: Path, other: Path, folds_case: bool) -> bool:
+    """Return whether two paths are of one file, now or later; ``folds_case``: letters a and A are the same in names."""
+    names = [str(each.resolve()) for each in (one, other)]
+    if names[0] == names[1] or (folds_case and names[0].casefold() == names[1].casefold()):
+        return True
     return one.exists() and other.exists() and one.samefile(other)
 
 
@@ -180,6 +187,8 @@ def _heights(spec: HierarchySpec | None, folder: Path) -> set[int]:
         return {1}
     if spec.prefix is not None:
         return {len(spec.prefix)}
+    if spec.builtin is not None:
+        return hierarchies.builtin_heights(spec.builtin)
     if spec.bands is not None:
         return {len(spec.bands) + 1}
     if spec.dates is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sudare.core.sizes import MANY_ROWS
-from sudare.metrics import PUBLISHED, Loss, as_released, frequency, item_figures, published
+from sudare.metrics import PUBLISHED, Loss, as_released, item_figures, published
 from sudare.metrics.partial_sums import Sums, losses, sums_of
 from sudare.releases.certificate_parts import Mechanism, Search
 from sudare.table import Column, Cover, Generalized, ItemSets, Recoding, Table
@@ -48,11 +48,11 @@ def measure(given: Generalized) -> Figures:
     They are shares of what the release shows (see :mod:`sudare.metrics.released_loss`). Very many classes are measured
     in parts, whose sums are added up.
     """
-    shown = as_released(given) if given.own or len(given.sizes) <= MANY_ROWS else given
-    if shown is given:
-        found, item_sets = _measured_in_parts(given)
-    else:
+    if given.own or len(given.sizes) <= MANY_ROWS:
+        shown = as_released(given)
         found, item_sets = {name: metric(shown) for name, metric in PUBLISHED.items()}, item_figures(shown)
+    else:
+        found, item_sets = _measured_in_parts(given)
     return _figures(
         given.rows,
         int(given.sizes.sum()),
@@ -68,7 +68,7 @@ def measure(given: Generalized) -> Figures:
 def _measured_in_parts(given: Generalized) -> tuple[dict[str, Loss], dict[str, dict[str, float]]]:
     """Return the losses of a release, and the figures of its item sets, from sums over parts of it."""
     columns = {name: cover.column for name, cover in given.covers.items()}
-    frequencies = {name: frequency(column) for name, column in columns.items() if isinstance(column, Column)}
+    frequencies = {name: column.frequencies() for name, column in columns.items() if isinstance(column, Column)}
     sums = Sums()
     for part in given.parts():
         sums.add(sums_of(part, frequencies))

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare.core.errors import MissingExtraError, ParameterError, Problem, TargetError
+from sudare.core.operating_system import NEW_FILE, name_problems
 
 ALGORITHM = "Ed25519"
 PASSPHRASE = "SUDARE_KEY_PASSPHRASE"
@@ -79,6 +80,8 @@ def new_key(path: Path, who: str, passphrase: str | None = None) -> str:
     who = _name(who)
     public = path.with_name(path.name + ".pub")
     for each in (path, public):
+        if problems := name_problems(each):
+            raise TargetError(problems)
         if each.exists() or each.is_symlink():
             raise TargetError(Problem(str(each), "exists already.", "choose another name: a key is never replaced."))
     if passphrase is not None and not passphrase:
@@ -145,8 +148,7 @@ def _name(who: str) -> str:
 
 def _write(path: Path, content: bytes, mode: int) -> None:
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(os.open(path, flags, mode), "wb") as file:
+        with os.fdopen(os.open(path, NEW_FILE, mode), "wb") as file:
             file.write(content)
     except OSError as error:
         raise TargetError(Problem(str(path), f"cannot be written: {error.strerror}.")) from None

@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import Problem, TargetError
+from sudare.policy import TextLayout
+from sudare.releases.decimal_commas import LIKE_A_NUMBER
 from sudare.releases.spreadsheet_formulas import escape, is_formula, is_text
 from sudare.table import kind_name
 
@@ -19,7 +21,7 @@ _UNWRITABLE = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\x{feff}"
 _PARQUET = "write the release as Parquet."
 
 
-def check_names(names: Sequence[str], *, keep_formulas: bool) -> None:
+def check_names(names: Sequence[str], *, keep_formulas: bool, encoding: str = "utf-8") -> None:
     """Raise if the names of columns cannot stand in the header of a text file."""
     formulas = [] if keep_formulas else [name for name in names if is_formula(name)]
     if formulas:
@@ -31,6 +33,10 @@ def check_names(names: Sequence[str], *, keep_formulas: bool) -> None:
         what = "has control characters or a byte order mark in its name, which programs read differently."
         hint = "rename it, or write the release as Parquet."
         raise TargetError([Problem(f"column '{name}'", what, hint) for name in unwritable])
+    foreign = [name for name in names if not _fits(name, encoding)]
+    if foreign:
+        what = f"has characters in its name that {encoding} does not have."
+        raise TargetError([Problem(f"column '{name}'", what, "rename it, or use encoding: utf-8.") for name in foreign])
 
 
 def as_text(name: str, column: pa.Array, *, keep_formulas: bool) -> pa.Array:
@@ -45,7 +51,7 @@ def as_text(name: str, column: pa.Array, *, keep_formulas: bool) -> pa.Array:
         if pa.types.is_string_view(kind):
             column = column.cast(pa.large_string())
         if pa.types.is_nested(kind):
-            column = _joined(column.cast(pa.list_(pa.string())))
+            column = joined(column.cast(pa.list_(pa.string())))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         what = f"holds {kind_name(kind)}, which text cannot show."
         raise TargetError(Problem(f"column '{name}'", what, _PARQUET)) from None
@@ -55,7 +61,61 @@ def as_text(name: str, column: pa.Array, *, keep_formulas: bool) -> pa.Array:
     return escape(column, keep=keep_formulas)
 
 
-def _joined(lists: pa.Array) -> pa.Array:
+class TextFaults:
+    """Counts the cells of a text file that its layout cannot show, in the whole file, and raises at its end."""
+
+    def __init__(self, layout: TextLayout) -> None:
+        self.layout = layout
+        self._foreign: dict[str, int] = {}
+        self._ambiguous: dict[str, int] = {}
+
+    def look(self, name: str, column: pa.Array) -> None:
+        """Count the faults of some cells of a column, as they are to be written."""
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        foreign = self.layout.encoding != "utf-8"
+        ambiguous = self.layout.decimal == "," and name not in self.layout.numbers
+        if not is_text(kind) or not (foreign or ambiguous):
+            return
+        counted = pc.value_counts(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
+        texts, counts = counted.field(0), counted.field(1)
+        if foreign:
+            fits = [text is None or _fits(text, self.layout.encoding) for text in texts.to_pylist()]
+            self._count(self._foreign, name, counts.filter(pc.invert(pa.array(fits, pa.bool_()))))
+        if ambiguous:
+            like = pc.fill_null(pc.match_substring_regex(texts, LIKE_A_NUMBER), False)
+            self._count(self._ambiguous, name, counts.filter(like))
+
+    @staticmethod
+    def _count(found: dict[str, int], name: str, counts: pa.Array) -> None:
+        number = pc.sum(counts).as_py() or 0
+        if number:
+            found[name] = found.get(name, 0) + number
+
+    def check(self) -> None:
+        """Raise if there were any."""
+        of_encoding = f"cells have characters that {self.layout.encoding} does not have"
+        of_commas = "cells that are no numbers would be read as numbers with a decimal comma"
+        problems = [
+            Problem(f"column '{name}'", f"{of_encoding}: {many}.", "use encoding: utf-8, or write Parquet.")
+            for name, many in self._foreign.items()
+        ] + [
+            Problem(f"column '{name}'", f"{of_commas}: {many}.", "use decimal: '.', another separator, or Parquet.")
+            for name, many in self._ambiguous.items()
+        ]
+        if problems:
+            raise TargetError(problems)
+
+
+def _fits(text: str, encoding: str) -> bool:
+    """Return whether an encoding has a text, and gives it back."""
+    try:
+        return text.encode(encoding).decode(encoding) == text
+    except UnicodeError:
+        return False
+
+
+def joined(lists: pa.Array) -> pa.Array:
+    """Return item lists as text, joined by commas; nulls among the items are left out."""
     if pc.list_flatten(lists).null_count:  # joined, a list with a null would be null as a whole
         rows = ([item for item in row if item is not None] if row is not None else None for row in lists.to_pylist())
         lists = pa.array(rows, lists.type)

@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.errors import UnsupportedError
-from sudare.core.sizes import EXACT, LARGEST_INT32
-from sudare.table import Column
+from sudare.core.sizes import LARGEST_INT32
+from sudare.releases.cell_values import number_text
+from sudare.table import Column, inside_runs
 
 Ints = NDArray[np.integer[Any]]
 LONGEST_TEXT = LARGEST_INT32
@@ -36,7 +37,7 @@ def value_texts(column: Column, codes: Ints | None = None) -> pa.Array:
         return pa.array(_duration_texts(values), pa.large_string())
     if getattr(kind, "unit", "") == "ns":  # Python's own types would cut these off
         return pc.replace_substring(values.cast(pa.large_string()), " ", "T")
-    return pa.array([_number_text(value) for value in values.to_pylist()], pa.large_string())
+    return pa.array([number_text(value) for value in values.to_pylist()], pa.large_string())
 
 
 def _writable(column: Column) -> pa.Array:
@@ -49,14 +50,6 @@ def _writable(column: Column) -> pa.Array:
         with suppress(pa.ArrowInvalid):  # which says that some do need nanoseconds
             return values.cast(pa.timestamp("us", kind.tz) if pa.types.is_timestamp(kind) else pa.time64("us"))
     return values
-
-
-def _number_text(value: Any) -> str:
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat())
-    return str(value)
 
 
 def _duration_texts(values: pa.Array) -> list[str]:
@@ -75,13 +68,6 @@ def joined_runs(name: str, texts: pa.Array, start: Ints, length: Ints, codes: In
     offsets = pa.array(np.concatenate(([0], np.cumsum(length))), pa.int64())
     lists = pa.LargeListArray.from_arrays(offsets, texts.take(pa.array(inside)))
     return pc.binary_join(lists, pa.scalar(separator, texts.type))
-
-
-def inside_runs(start: Ints, length: Ints) -> Ints:
-    """Return the places inside each run, run by run."""
-    ends = np.cumsum(length)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.asarray(np.repeat(start - (ends - length), length) + np.arange(total))
 
 
 def put_together(*parts: str | pa.Array) -> pa.Array:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sudare import engines
 from sudare.core.errors import Problem, SudareError, TargetError
+from sudare.core.operating_system import name_problems
 from sudare.core.progress import Listener
 from sudare.policy import Policy
 from sudare.releases import certificate_path, check_folder, second_table
@@ -44,7 +45,7 @@ class Report:
         # a private name in the same folder: whoever looks sees the old file, or the whole new one
         part = target.with_name(f".{target.name[:80]}.{secrets.token_hex(8)}")
         try:
-            with part.open("x", encoding="utf-8") as file:
+            with part.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(self.html)
                 file.flush()
                 os.fsync(file.fileno())
@@ -71,6 +72,8 @@ class Report:
 def check_report(target: Path) -> None:
     """Raise if a report cannot be written there, before there is any work that would be lost."""
     check_folder(target.parent)
+    if problems := name_problems(target):
+        raise TargetError(problems)
     if os.path.isdir(target):  # noqa: PTH112 - Path.is_dir raises where a name is too long
         raise TargetError(Problem(str(target), "is a folder.", "name a file, such as report.html."))
 

@@ -245,12 +245,14 @@ def _single(schema: pa.Schema, name: str) -> bool:
 
 def _with_population(own: pa.Table, policy: Policy, population: Data, known: Sequence[str]) -> pa.Table:
     """Return a table with its population below it: encoded together they have the same codes for the same values."""
-    asked = policy.model_copy(update={"columns": {name: ColumnSpec(role="quasi") for name in known}})
+    asked = policy.model_copy(
+        update={"columns": {name: _as_quasi(policy.columns.get(name)) for name in known}}  # read as the data is
+    )
     try:
         there = read(population, asked, described=False)[0].table()
     except SudareError as error:
         # what is in memory has no name of its own, and "the table" would be taken for the data
-        told = [replace(each, where="population") if each.where == UNNAMED else each for each in error.problems]
+        told = [replace(each, where=_of_population(each.where)) for each in error.problems]
         raise type(error)(told) from None
     cells = {}
     for field in own.schema:
@@ -267,6 +269,17 @@ def _with_population(own: pa.Table, policy: Policy, population: Data, known: Seq
     return pa.concat_tables([own, pa.table(cells, schema=own.schema)])
 
 
+def _as_quasi(spec: ColumnSpec | None) -> ColumnSpec:
+    """Return a column as an intruder looks at it, with its kind, its order and its separator."""
+    return ColumnSpec(role="quasi") if spec is None else spec.model_copy(update={"role": "quasi", "exact": None})
+
+
+def _of_population(where: str) -> str:
+    if where == UNNAMED:
+        return "population"
+    return f"population, {where}" if where.startswith("column ") else where
+
+
 def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, Column], text: bool) -> ReleaseView:
     """Read a release as an intruder sees it, in the codes of the data."""
     recoding = opened.certificate.recoding
@@ -277,7 +290,7 @@ def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, 
     released = opened.read([*wanted, *([subject] if subject else [])])
     shown = read_released_codes(
         table, released, generalized=generalized, untouched=also, drawn=drawn, text=text,
-        missing=[token for token in policy.source.missing if token],
+        missing=[token for token in policy.source.missing_everywhere if token],
         separators={name: spec.separator for name, spec in policy.columns.items()},
         published=without_rare(only_held(table), policy) if generalized else None,
     )  # fmt: skip
@@ -311,7 +324,7 @@ def _beliefs(opened: Released) -> dict[str, dict[str, float]]:
 
 
 def _votes(opened: Released, released: pa.Table, policy: Policy, name: str, column: Column) -> Votes:
-    missing = [token for token in policy.source.missing if token]
+    missing = [token for token in policy.source.missing_everywhere if token]
     if name in opened.apart:
         second = opened.second(name)
         assert second is not None

@@ -29,19 +29,9 @@ def encoder(
 ) -> ColumnEncoder | ItemsEncoder | SetsEncoder:
     """Return the encoder of a column, as the policy describes it."""
     rows = source.rows or 0
-    if spec.role == "sensitive" and spec.kind == "items":
-        return SetsEncoder(
-            name,
-            separator=spec.separator,
-            missing=missing,
-            nulls=nulls,
-            merge=not spec.exact,
-            storage=storage,
-            expected=rows,
-            expected_items=source.items.get(name, 0),
-        )
-    if holds_sets(spec, source.schema.field(name).type):
-        return ItemsEncoder(
+    sensitive_sets = spec.role == "sensitive" and spec.kind == "items"
+    if sensitive_sets or holds_sets(spec, source.schema.field(name).type):
+        items = ItemsEncoder(
             name,
             separator=spec.separator,
             missing=missing,
@@ -51,6 +41,7 @@ def encoder(
             expected=rows,
             expected_items=source.items.get(name, 0),
         )
+        return SetsEncoder(items, merge=not spec.exact) if sensitive_sets else items
     return ColumnEncoder(
         name,
         kind=_kind(spec),
@@ -59,7 +50,7 @@ def encoder(
         weight=spec.weight,
         tags=spec.role == "subject" and spec.hierarchy is None and spec.order is None,
         merge=spec.role == "sensitive" and not spec.exact,
-        by_worth=spec.hierarchy is None or spec.hierarchy.prefix is None,  # prefixes are of text
+        by_worth=spec.hierarchy is None or not spec.hierarchy.of_text,
         storage=storage,
         expected=rows,
     )
@@ -102,8 +93,8 @@ def as_in_tree(column: Column | ItemSets, spec: ColumnSpec, folder: Path) -> pa.
 
 
 def _kind(spec: ColumnSpec) -> Any:
-    """Return the kind to encode as: a subject is always categorical, and a column with prefixes is text."""
-    if spec.role == "subject" or (spec.hierarchy is not None and spec.hierarchy.prefix is not None):
+    """Return the kind to encode as: a subject is always categorical, and a column with prefixes or codes is text."""
+    if spec.role == "subject" or (spec.hierarchy is not None and spec.hierarchy.of_text):
         return "categorical"
     return spec.kind
 

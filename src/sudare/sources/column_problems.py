@@ -54,7 +54,8 @@ def absent_values(policy: Policy, sensitive: Mapping[str, Column]) -> list[Probl
             exact = bool(policy.columns[spec.column].exact)
             once = {word.strip() if exact else fold(word) for word in spec.harmless}
             if len(once) < len(spec.harmless):
-                what = f"names {len(spec.harmless) - len(once)} items twice, in two spellings."
+                twice = len(spec.harmless) - len(once)
+                what = f"names {'an item' if twice == 1 else f'{twice} items'} twice, in two spellings."
                 problems.append(Problem(f"require.{number}.harmless", what, "name it once." if exact else TWICE))
         if isinstance(spec, AlphaKAnonymitySpec) and spec.values and spec.column in sensitive:
             column = sensitive[spec.column]

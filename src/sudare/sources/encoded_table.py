@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from sudare import engines
 from sudare.core.errors import DataError, Problem, SudareError
 from sudare.core.progress import Listener, silent
 from sudare.policy import Policy
+from sudare.sources.cell_cleaner import CellProblemsError
 from sudare.sources.column_encoders import encoder, finished_column
 from sudare.sources.column_problems import (
     absent_values,
@@ -96,7 +98,8 @@ class _Columns:
         self, source: engines.Source, policy: Policy, names: Sequence[str], blanks_are_missing: bool, storage: Storage
     ) -> None:
         self.source, self.policy, self.rows = source, policy, 0
-        tokens = [text for text in policy.source.missing if text] + ([""] if blanks_are_missing else [])
+        self.cells: list[Problem] = []
+        tokens = [text for text in policy.source.missing_everywhere if text] + ([""] if blanks_are_missing else [])
         nulls = not blanks_are_missing
         self.encoders = {
             name: encoder(name, policy.columns[name], source, tokens, nulls=nulls, storage=storage) for name in names
@@ -120,7 +123,7 @@ class _Columns:
 
     def read(self, progress: Listener) -> None:
         """Read all batches; columns are encoded side by side."""
-        with ThreadPoolExecutor(_WORKERS) as workers:
+        with ThreadPoolExecutor(_WORKERS) as workers, self._noting_cells():
             for batch in self.source.batches([name for name in self.encoders if name not in self.types]):
                 parts = [
                     workers.submit(self.attempt, name, partial(each.add, batch.column(name)))
@@ -131,6 +134,14 @@ class _Columns:
                     part.result()  # which raises what nobody foresaw
                 self.rows += len(batch)
                 progress("read", self.rows, self.source.rows or 0)
+
+    @contextmanager
+    def _noting_cells(self) -> Iterator[None]:
+        """Keep what is wrong with cells, which is raised after the last batch, so that other problems are found too."""
+        try:
+            yield
+        except CellProblemsError as error:
+            self.cells = list(error.problems)
 
     def finish(self, unknown: UnknownValues | None) -> dict[str, Column | ItemSets | None]:
         """Return the encoded columns; None stands for a column that something is wrong with."""
@@ -149,7 +160,7 @@ class _Columns:
 
     def problems(self) -> list[Problem]:
         """Return what is wrong with columns that are encoded."""
-        return [problem for name in self.encoders for problem in self.wrong.get(name, ())]
+        return self.cells + [problem for name in self.encoders for problem in self.wrong.get(name, ())]
 
     def problems_of_types(self) -> list[Problem]:
         """Return what is wrong with columns that are released unchanged."""

@@ -13,13 +13,16 @@ import pyarrow as pa
 from sudare import engines
 from sudare.core.errors import PolicyError, Problem
 from sudare.core.memory import available
-from sudare.policy import Policy
+from sudare.policy import Policy, SourceSpec
+from sudare.policy.source_spec import CELL_KEYS, FILE_KEYS
+from sudare.sources.cell_cleaner import cleaned
 
 Data = Any
 """A path, a table of a database by its address, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation.
 
 Also a source of ours that is held in memory (:func:`held`).
 """
+_VIEW = "remove it, and make the table in a view that has the cells as they should be."
 
 
 def read(
@@ -46,21 +49,20 @@ def read(
     if place is not None:
         return _from_database(place, policy, names, database), lambda table: table
     if isinstance(data, str | Path):
-        about = policy.source
-        form = engines.TextForm(about.delimiter, about.encoding, tuple(about.missing))
         path = Path(data)
+        opened = engines.open_path(path, text_form(policy.source))
         # identifiers are not read, but a policy that names one which is not there is a mistake
-        engines.check_columns(path.name, policy.columns, engines.file_columns(path, form))
+        engines.check_columns(path.name, policy.columns, opened.names, headed=opened.headed)
         # what would take up most of the memory as text is better cut into pieces, slower as that is
-        stream = stream or 3 * path.stat().st_size > (available() or math.inf)
-        return engines.open_file(path, names, form, stream=stream), lambda table: table
+        stream = stream or 3 * engines.unpacked_size(path) > (available() or math.inf)
+        return cleaned(opened.source(names, stream), policy), lambda table: table
 
     def wanted(there: list[str]) -> list[str]:
         engines.check_columns("the table", policy.columns, there)
         return names
 
     arrow, give_back = engines.adopt(data, wanted)
-    return engines.open_table(arrow), give_back
+    return cleaned(engines.open_table(arrow), policy), give_back
 
 
 def held(data: Data, policy: Policy) -> Data:
@@ -69,24 +71,40 @@ def held(data: Data, policy: Policy) -> Data:
     A table of a database, and files with quick access to columns, are returned unchanged.
     """
     path = isinstance(data, str | Path) and engines.find_place(data) is None
-    if not path or not engines.file_format(Path(data)).text:
+    known = engines.file_format(Path(data)) if path else None
+    if known is None or (known.streams and not known.text):
         return data
     source, _ = read(data, policy)
     return source if source.held else data
 
 
+def text_form(about: SourceSpec) -> engines.TextForm:
+    """Return how a policy says that a file is to be read."""
+    return engines.TextForm(
+        about.delimiter, about.encoding, about.missing_everywhere, about.skip_rows, about.sheet, about.labels
+    )
+
+
 def check_source(data: Data, policy: Policy, *, spark: bool = False) -> None:
-    """Raise if the policy says how text is written, and the table is none."""
-    named = isinstance(data, str | Path) and not spark and engines.find_place(data) is None
-    if named and engines.file_format(Path(data)).text:
-        return
+    """Raise if the policy says something of how the table is read that has no effect on this kind of table."""
+    given = policy.source.given()
+    file = isinstance(data, str | Path) and not spark and engines.find_place(data) is None
+    heeded = engines.file_format(Path(data)).keys if file else frozenset()
     problems = [
         Problem(
-            f"source.{key}", "has no effect: it is for text files, and the source is not a text file.", "remove it."
+            f"source.{key}",
+            f"has no effect: it is for {engines.formats_with(key)}, and the source is not one.",
+            "remove it.",
         )
-        for key, value in (("delimiter", policy.source.delimiter), ("encoding", policy.source.encoding))
-        if value not in (None, "utf-8")
+        for key in given
+        if key in FILE_KEYS - heeded
     ]
+    cells = [key for key in given if key in CELL_KEYS or (key == "missing" and policy.source.missing_by_column)]
+    if cells and (spark or isinstance(data, engines.Source) or (not file and engines.find_place(data) is not None)):
+        problems += [
+            Problem(f"source.{key}", "has no effect: cells of databases and of Spark are read as they are.", _VIEW)
+            for key in cells
+        ]
     if problems:
         raise PolicyError(problems)
 

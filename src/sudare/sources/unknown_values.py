@@ -23,10 +23,12 @@ class UnknownValues:
     def noted(self, column: Column, spec: ColumnSpec, folder: Path) -> Column:
         """Return the column with such values missing."""
         where = spec.hierarchy
-        if where is None or (where.file is None and where.tree is None):
+        if where is not None and where.codes is not None:
+            absent = hierarchies.strange_values(where.codes, column.values)
+        elif where is None or (where.file is None and where.tree is None):
             return column  # the other hierarchies follow from the values
-        tree = hierarchies.given(where, folder)
-        absent = tree.find(column.values) < 0
+        else:
+            absent = hierarchies.given(where, folder).find(column.values) < 0
         if not absent.any():
             return column
         self.values[column.name] = int(np.count_nonzero(absent))

@@ -7,8 +7,8 @@ from sudare.table.array_storage import (
 )
 from sudare.table.atoms import find_atoms
 from sudare.table.column import Column, ItemSets, SetValues, kind_name, smallest
-from sudare.table.covers import Cover, Generalized, SetCover, generalize
-from sudare.table.encode import encode_column, encode_items, encode_like, looks_numeric, plain_numbers
+from sudare.table.covers import Cover, Generalized, SetCover, first_of_each, generalize, inside_runs
+from sudare.table.encode import encode_column, encode_items, encode_like, looks_numeric, nearest_numbers, plain_numbers
 from sudare.table.equal_cells import merge_alike, published_classes
 from sudare.table.levels import cut_at, height
 from sudare.table.rare_values import OTHER, hide_rare
@@ -41,12 +41,15 @@ __all__ = [
     "encode_items",
     "encode_like",
     "find_atoms",
+    "first_of_each",
     "generalize",
     "height",
     "hide_rare",
+    "inside_runs",
     "kind_name",
     "looks_numeric",
     "merge_alike",
+    "nearest_numbers",
     "plain_numbers",
     "published_classes",
     "smallest",

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sudare.table.array_storage import chunks
 from sudare.table.range_ends import Ends
 from sudare.table.taxonomy import Taxonomy
 
@@ -91,6 +92,15 @@ class Column:
         if self.ends is None:
             return float(self.positions[-1] - self.positions[0])
         return float(self.ends.positions[self.ends.high[-1]] - self.ends.positions[self.ends.low[0]])
+
+    def frequencies(self) -> NDArray[np.int64]:
+        """Return how many records have each code."""
+        from sudare.kernels.class_rows import tally_codes
+
+        found = np.zeros(self.size, np.int64)
+        for part in chunks(len(self)):
+            tally_codes(self.codes[part].astype(np.uint32), found)  # one type: each other one would be compiled anew
+        return found
 
     def reordered(self, order: NDArray[np.int64], taxonomy: Taxonomy) -> Column:
         """Return the column with its values in another order (new code to old code), and a taxonomy over them."""

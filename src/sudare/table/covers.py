@@ -251,14 +251,27 @@ def numbered(start: Ints, parts: NDArray[np.integer[Any]]) -> Ints:
     return np.asarray(number_runs(start, parts.astype(np.int64, copy=False)))
 
 
+def inside_runs(start: NDArray[np.integer[Any]], length: NDArray[np.integer[Any]]) -> Ints:
+    """Return the places inside each run, run by run."""
+    ends = np.cumsum(length)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.asarray(np.repeat(start - (ends - length), length) + np.arange(total))
+
+
+def first_of_each(numbers: NDArray[np.integer[Any]]) -> Ints:
+    """Return where each number first stands; numbers go from 0, and each of them occurs."""
+    found = np.empty(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
+    found[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal numbers the last assignment stays
+    return found
+
+
 def _runs_of(start: Ints, parts: NDArray[Any], classes: Classes) -> tuple[Ints, NDArray[Any]]:
     """Return the runs of some classes, one after the other, and where they begin."""
     if isinstance(classes, slice):
         begin = start[classes.start : classes.stop + 1]
         return begin - begin[0], parts[begin[0] : begin[-1]]
     first, length = start[classes], start[classes + 1] - start[classes]
-    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
-    return ends, parts[np.repeat(first - ends[:-1], length) + np.arange(int(ends[-1]))]
+    return _starts(length, MEMORY), parts[inside_runs(first, length)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,7 @@ from sudare.table.encode_items import ItemsEncoder, encode_items
 from sudare.table.encode_sets import SetsEncoder, encode_sets
 from sudare.table.encode_values import (
     looks_numeric,
+    nearest_numbers,
     numbers,
     plain_cells,
     plain_numbers,
@@ -44,6 +45,7 @@ __all__ = [
     "encode_like",
     "encode_sets",
     "looks_numeric",
+    "nearest_numbers",
     "numbers",
     "plain_numbers",
     "positions",

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.table.array_storage import MEMORY, Storage
 from sudare.table.column import Column, ItemSets, SetValues, smallest
 from sudare.table.encode_items import ItemsEncoder, settled
 from sudare.table.raw_codes import chunks
@@ -22,48 +21,32 @@ from sudare.table.value_spellings import fold_all
 
 
 class SetsEncoder:
-    """Encodes a sensitive column of item sets.
+    """Encodes a sensitive column of item sets, by an encoder of its ``items``.
 
     With ``merge`` spellings of one item are one (see :mod:`sudare.table.value_spellings`). A record that holds several
-    spellings of an item has the first of them, by its text. All else is as for
-    :class:`~sudare.table.encode_items.ItemsEncoder`.
+    spellings of an item has the first of them, by its text.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        separator: str | None = None,
-        missing: Sequence[str] = (),
-        nulls: bool = True,
-        merge: bool = True,
-        storage: Storage = MEMORY,
-        expected: int = 0,
-        expected_items: int = 0,
-    ) -> None:
-        self.name, self.merge = name, merge
-        self._items = ItemsEncoder(
-            name, separator=separator, missing=missing, nulls=nulls, storage=storage, expected=expected,
-            expected_items=expected_items,
-        )  # fmt: skip
+    def __init__(self, items: ItemsEncoder, *, merge: bool = True) -> None:
+        self.items, self.merge = items, merge
 
     def add(self, cells: pa.Array) -> None:
         """Add some records, of the same type each time."""
-        self._items.add(cells)
+        self.items.add(cells)
 
     def check_separator(self) -> None:
         """Raise if the separator is wrong."""
-        self._items.check_separator()
+        self.items.check_separator()
 
     def finish(self) -> Column:
         """Return the encoded column."""
-        sets = self._items.finish()
+        sets = self.items.finish()
         sets = _each_once(sets) if self.merge else sets
         of_record, first = number_sets(sets)
         shown = sets.taken(first)
         counted, merged = _counted(shown, self.merge)
         return Column(
-            name=self.name,
+            name=self.items.name,
             kind="categorical",
             codes=smallest(of_record, len(first)),
             values=pa.array(np.arange(len(first))),
@@ -78,11 +61,10 @@ def encode_sets(
     *,
     separator: str | None = None,
     missing: Sequence[str] = (),
-    nulls: bool = True,
     merge: bool = True,
 ) -> Column:
     """Encode a sensitive column of item sets that is in memory; see :class:`SetsEncoder`."""
-    encoder = SetsEncoder(name, separator=separator, missing=missing, nulls=nulls, merge=merge, expected=len(cells))
+    encoder = SetsEncoder(ItemsEncoder(name, separator=separator, missing=missing, expected=len(cells)), merge=merge)
     for chunk in chunks(cells):
         encoder.add(chunk)
     return encoder.finish()

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, Problem
+from sudare.core.shown_places import SHOWN, first_places
 from sudare.core.sizes import EXACT
 from sudare.table.column import kind_name
 from sudare.table.raw_codes import Raw
@@ -25,6 +26,8 @@ _DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
 _TIME = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?$"
 _EXACT_NUMBER = r"^-?(0|[1-9]\d{0,17}|(0|[1-9]\d{0,8})\.\d{1,6})$"
+_ANY_NUMBER = r"^-?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
+_NO_CODE = r"\.|[eE][+-]"  # 12e5 may be a code, as 125 may
 _LOCAL = r"^-?[\d.]*,\d+$|^\d{1,2}[./]\d{1,2}[./]\d{2,4}$"
 _PADDED = r"^[+-]?0\d"
 _NAN = r"^[+-]?(?i:nan)$"
@@ -96,6 +99,23 @@ def plain_numbers(name: str, cells: pa.Array) -> pa.Array:
     places = pc.add(pc.fill_null(encoded.indices, -1), 1).to_numpy().astype(np.uint32)
     found = _parsed(name, distinct, Raw(distinct, places, encoded.null_count > 0), strict=False)
     return cells if pa.types.is_large_string(found.type) or found.null_count else found.take(encoded.indices)
+
+
+def nearest_numbers(name: str, cells: pa.Array) -> pa.Array:
+    """Return a column of text as numbers or dates, also where a float is only the nearest to what the text says.
+
+    These are numbers with many digits or an exponent, such as ``1e-07``. Whole numbers must fit without loss, and what
+    may be a code stays text: leading zeros, a plus sign, or nothing but forms such as ``12e5``.
+    """
+    found = plain_numbers(name, cells)
+    if found.type != cells.type:
+        return found
+    encoded = cells.dictionary_encode()
+    distinct = encoded.dictionary.cast(pa.large_string())
+    if not len(distinct) or not _all(distinct, _ANY_NUMBER) or not _any(distinct, _NO_CODE):
+        return cells
+    numbers = distinct.cast(pa.float64())
+    return cells if pc.any(pc.is_inf(numbers)).as_py() else numbers.take(encoded.indices)
 
 
 def looks_numeric(values: pa.Array) -> bool:
@@ -206,18 +226,25 @@ def _parsed(name: str, values: pa.Array, raw: Raw, *, strict: bool) -> pa.Array:
 def _not_numbers(name: str, trimmed: pa.Array, raw: Raw) -> Problem:
     """Return what is wrong with text that was said to be numeric."""
     bad = pc.fill_null(pc.invert(pc.match_substring_regex(trimmed, f"({_DECIMAL})|({_TIME})")), False)
-    hint = "set kind: categorical, or list the texts for missing values in source.missing."
+    hint = (
+        f"correct them, or list their texts as missing: source: {{missing: {{{name!r}: [...]}}}}; with "
+        "kind: categorical all cells are words."
+    )
     if not pc.any(bad).as_py():
         return Problem(f"column '{name}'", "mixes numbers and dates, or holds dates that do not exist.", hint)
-    where = f"(the first in record {raw.first(bad) + 1})"
-    what = f"{raw.count(bad)} of {len(raw.codes)} cells are not numbers or dates {where}."
+    where = first_places([place + 1 for place in raw.first(bad, SHOWN + 1)], "record")
+    what = f"{raw.count(bad)} of {len(raw.codes)} cells are not numbers or dates ({where})."
     if _all(trimmed.filter(bad), _LOCAL):
-        hint = "write numbers like 1.5, and dates like 2024-03-05."
+        hint = 'set source: {decimal: ","} or source: {dates: dd.mm.yyyy}, or write 1.5 and 2024-03-05.'
     return Problem(f"column '{name}'", what, hint)
 
 
 def _infinite(name: str, count: int) -> Problem:
-    return Problem(f"column '{name}'", f"{count} cells are infinite.", "correct them, or mark them as missing.")
+    return Problem(
+        f"column '{name}'",
+        f"{count} cell{'s are' if count != 1 else ' is'} infinite.",
+        "correct them, or mark them as missing.",
+    )
 
 
 def _any(values: pa.Array, pattern: str) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sudare.core.sizes import MANY_ROWS
 from sudare.table.array_storage import chunks
-from sudare.table.covers import Cover, Generalized, Ints, SetCover, generalize, numbered
+from sudare.table.covers import Cover, Generalized, Ints, SetCover, first_of_each, generalize, numbered
 from sudare.table.recoding import SUPPRESSED, Partition
 from sudare.table.table import Table
 
@@ -113,6 +113,4 @@ def _first_alike(shown: Generalized, members: Ints, apart: int | None) -> Ints:
     cells.append((members == (-1 if apart is None else apart)).astype(np.int64))
     rows = np.stack(cells, axis=1)
     numbers = numbered(np.arange(0, rows.size + 1, rows.shape[1]), rows.reshape(-1))
-    first = np.full(int(numbers.max()) + 1, len(members))
-    np.minimum.at(first, numbers, np.arange(len(members)))
-    return np.asarray(members[first[numbers]])
+    return np.asarray(members[first_of_each(numbers)[numbers]])

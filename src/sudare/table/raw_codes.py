@@ -34,14 +34,15 @@ class Raw:
         wanted = self._wanted(chosen)
         return sum(int(np.count_nonzero(wanted[self.codes[block]])) for block in blocks(len(self.codes)))
 
-    def first(self, chosen: pa.Array) -> int:
-        """Return the place of the first cell whose value is chosen, or -1."""
-        wanted = self._wanted(chosen)
+    def first(self, chosen: pa.Array, most: int) -> list[int]:
+        """Return the places of the first cells whose value is chosen, at most so many."""
+        wanted, places = self._wanted(chosen), list[int]()
         for block in blocks(len(self.codes)):
             found = np.flatnonzero(wanted[self.codes[block]])
-            if len(found):
-                return int(block.start + found[0])
-        return -1
+            places += (block.start + found[: most - len(places)]).tolist()
+            if len(places) >= most:
+                break
+        return places
 
     def _wanted(self, chosen: pa.Array) -> NDArray[np.bool_]:
         mask = np.asarray(pc.fill_null(chosen, False).to_numpy(zero_copy_only=False), dtype=np.bool_)

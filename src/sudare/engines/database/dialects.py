@@ -27,7 +27,7 @@ class Dialect:
     many rows of nothing as a column says. ``settings`` are run first in a transaction. ``learn`` updates the statistics
     of a loaded table. ``relations`` lists all named objects, by schema; ``path`` the schemas that names without one are
     looked for in, first the one where new tables are made. ``described`` tells the columns of a table with their types,
-    in words that a cast takes.
+    in words that a cast takes. ``may_create`` says whether tables may be made in a schema.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Dialect:
     relations: str
     path: str
     described: Callable[[str], str]
+    may_create: str
 
 
 def _duckdb_read(column: str, field: pa.Field) -> str:
@@ -68,6 +69,8 @@ DUCKDB = Dialect(
     " UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = current_database()",
     path="SELECT current_schema() AS s",
     described=lambda table: f"SELECT column_name AS n, column_type AS t FROM (DESCRIBE SELECT * FROM {table})",
+    may_create="SELECT count(*) > 0 AS may FROM duckdb_schemas()"
+    " WHERE database_name = current_database() AND lower(schema_name) = lower({})",
 )
 
 _PLAIN = {"bool", "int2", "int4", "int8", "float4", "float8", "date", "timestamp", "timestamptz", "time"}
@@ -143,4 +146,5 @@ POSTGRES = Dialect(
     " JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace",
     path="SELECT s FROM unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS path(s, place) ORDER BY place",
     described=_postgres_described,
+    may_create="SELECT pg_catalog.has_schema_privilege({}, 'CREATE') AS may",
 )

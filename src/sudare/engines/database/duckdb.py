@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from sudare.core.errors import DataError, Problem, SudareError, TargetError
+from sudare.core.operating_system import backslash_is_letter
 from sudare.engines.addresses import Place
 from sudare.engines.database.dialects import DUCKDB, quoted
 
@@ -22,10 +23,10 @@ class DuckSession:
 
     dialect = DUCKDB
 
-    def __init__(self, place: Place, *, create: bool = False) -> None:
+    def __init__(self, place: Place, *, create: bool = False, dry_run: bool = False) -> None:
         path = Path(place.address)
         self.shown, self._path, self._made = place.shown, path, False
-        if "\\" in str(path):
+        if backslash_is_letter() and "\\" in str(path):
             what = "has a backslash in its path, which DuckDB reads as the end of a folder name."
             raise DataError(Problem(str(path), what, "rename it."))
         if not path.exists():
@@ -35,7 +36,7 @@ class DuckSession:
                 raise TargetError(Problem(str(path), "its folder does not exist.", "create it first."))
             self._made = True
         try:
-            self._connection: Any = _connected(path)
+            self._connection: Any = _connected(path, dry_run)
         except BaseException:
             self._forget()
             raise
@@ -116,12 +117,12 @@ class DuckSession:
         return DataError(Problem(self.shown, f"the database refused the request ({type(error).__name__})."))
 
 
-def _connected(path: Path) -> Any:
+def _connected(path: Path, only_read: bool) -> Any:
     """Open a file; one that others read, or that may not be written to, is opened for reading alone."""
     import duckdb
 
     try:
-        return duckdb.connect(str(path), config=_CONFIG)
+        return duckdb.connect(str(path), config=_CONFIG, read_only=only_read)
     except duckdb.Error as error:
         cannot = _cannot_open(path, error)
     with suppress(duckdb.Error):

@@ -12,6 +12,7 @@ verb                  what the database does
 :meth:`source`        gives rows, for what only we can do: item sets that are rewritten, cells that are drawn
 :meth:`apply`         makes a table of another one by a decision that comes down to it
 :meth:`write`         makes a table of rows that come down to it
+:meth:`first`         gives the first rows of such a table
 :meth:`place`         gives the table its name, and its certificate a table beside it
 :meth:`close`         drops everything that was not placed
 ====================  ===========================================================================================
@@ -104,9 +105,13 @@ class Decision:
 
 @dataclass
 class Database:
-    """A database in one transaction. What is made in it stands under names that nobody has, until it is placed."""
+    """A database in one transaction. What is made in it stands under names that nobody has, until it is placed.
+
+    In a ``dry_run`` all tables that are made are temporary: they are in no schema, and nothing can be placed.
+    """
 
     session: Session
+    dry_run: bool = False
     _schemas: dict[Place, pa.Schema] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -255,11 +260,22 @@ class Database:
             problems = self._taken(self._made(place), origin)
         if problems:
             raise TargetError(problems)
-        # whoever may not make tables there is told now, and not after the work
+        # a missing right to create tables is found now, not after the work
+        if self.dry_run:
+            self._check_right(place)
+            return
         probe = self._new(place)
         with self._telling_of(place):
             self.session.run(f"CREATE TABLE {self.name(probe)} (nothing integer)")
             self.session.run(f"DROP TABLE {self.name(probe)}")
+
+    def _check_right(self, place: Place) -> None:
+        """Raise if tables cannot be made where this one is to be; nothing is made to find out."""
+        schema = str(self._made(place).schema).replace("'", "''")
+        with self._telling_of(place):
+            if not self.session.fetch(self.session.dialect.may_create.format(f"'{schema}'")).column(0)[0].as_py():
+                what = "there is no such schema, or you have no permission to create tables in it."
+                raise TargetError(Problem(place.shown, what))
 
     def _taken(self, place: Place, origin: Place | None) -> list[Problem]:
         """Return why a name is not free for a release, or for its certificate."""
@@ -301,7 +317,7 @@ class Database:
             drawn = with_chance(self.session, found, "chance", int(decision.sizes.sum()))
             found = f"SELECT * FROM ({drawn}) AS drawn ORDER BY class_id, chance"
         self.session.run(
-            f"CREATE TABLE {self.name(draft)} AS SELECT {cells} FROM ({found}) AS own_part"
+            f"CREATE {self._kind} {self.name(draft)} AS SELECT {cells} FROM ({found}) AS own_part"
             f" JOIN {labels} AS labels ON own_part.class_id = labels.class_id"
         )
         return draft
@@ -336,7 +352,7 @@ class Database:
         shown = decision.shown.column_names
         cells = ", ".join(f"labels.l{shown.index(name)} AS {quoted(name)}" for name in decision.names)
         self.session.run(
-            f"CREATE TABLE {self.name(draft)} AS SELECT {cells} FROM {labels} AS labels,"
+            f"CREATE {self._kind} {self.name(draft)} AS SELECT {cells} FROM {labels} AS labels,"
             f" LATERAL {self.session.dialect.times.format('labels.records')}"
         )
         return draft
@@ -360,7 +376,7 @@ class Database:
         plain = pa.schema([pa.field(name, _decoded(kind.type)) for name, kind in zip(names, schema, strict=True)])
         parts = (_undictionaried(batch, plain) for batch in batches)
         with self._telling_of(target):
-            self.session.load(self.name(stage), pa.RecordBatchReader.from_batches(plain, parts), temporary=False)
+            self.session.load(self.name(stage), pa.RecordBatchReader.from_batches(plain, parts), temporary=self.dry_run)
         kept = [] if like is None else [kind for kind in schema if kind.name not in recoded]
         kinds = {} if like is None else self._kinds(like, pa.schema(kept))
         now = self._described(stage) if kinds else {}
@@ -378,9 +394,15 @@ class Database:
             for name, column in zip(names, schema.names, strict=True)
         )
         draft = self._new(target)
-        self.session.run(f"CREATE TABLE {self.name(draft)} AS SELECT {cells} FROM {self.name(stage)}")
+        self.session.run(f"CREATE {self._kind} {self.name(draft)} AS SELECT {cells} FROM {self.name(stage)}")
         self.session.run(f"DROP TABLE {self.name(stage)}")
         return draft
+
+    def first(self, draft: Place, most: int) -> pa.Table:
+        """Return the first rows of the table of a release."""
+        names = self.columns(draft).names
+        found = self.session.fetch(f"{self.selected(draft, names)} LIMIT {most:d}").rename_columns(names)
+        return pa.Table.from_batches([plain_batch(b) for b in found.to_batches()], plain_schema(found.schema))
 
     def place(self, draft: Place, target: Place, certificate: Mapping[str, Any]) -> None:
         """Give an audited release its name, with its certificate in a table beside it, all at once."""
@@ -452,7 +474,14 @@ class Database:
         return name
 
     def _new(self, target: Place) -> Place:
-        return replace(self._made(target), table=f"sudare_tmp_{secrets.token_hex(8)}")
+        name = f"sudare_tmp_{secrets.token_hex(8)}"
+        if self.dry_run:
+            return replace(target, schema=None, table=name)
+        return replace(self._made(target), table=name)
+
+    @property
+    def _kind(self) -> str:
+        return "TEMP TABLE" if self.dry_run else "TABLE"
 
     @staticmethod
     def _free(wanted: str, taken: Collection[str]) -> str:
@@ -462,15 +491,18 @@ class Database:
         return wanted
 
 
-def open_database(place: Place, *, create: bool = False) -> Database:
-    """Connect to the database of a place, or raise; with ``create``, a file that is not there is made."""
+def open_database(place: Place, *, create: bool = False, dry_run: bool = False) -> Database:
+    """Connect to the database of a place, or raise; with ``create``, a file that is not there is made.
+
+    In a ``dry_run`` nothing can be placed, and a file is opened for reading alone.
+    """
     if place.engine == "duckdb":
         from sudare.engines.database.duckdb import DuckSession
 
-        return Database(DuckSession(place, create=create))
+        return Database(DuckSession(place, create=create, dry_run=dry_run), dry_run=dry_run)
     from sudare.engines.database.postgres import PostgresSession
 
-    return Database(PostgresSession(place))
+    return Database(PostgresSession(place), dry_run=dry_run)
 
 
 def _lines(decision: Decision) -> pa.Table:

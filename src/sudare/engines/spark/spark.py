@@ -24,6 +24,7 @@ Columns are known by their positions on the way, so that no name can be taken fo
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 import secrets
@@ -256,6 +257,11 @@ class Spark:
         found = _mapped(parcels, _Unpacking(function, plain), from_arrow_schema(plain))
         return found.toDF(*schema.names)
 
+    def first(self, frame: Any, most: int) -> pa.Table:
+        """Return the first rows of a DataFrame."""
+        with self._handing(False), speaking():
+            return self.ask(lambda: frame.limit(most).toArrow())
+
     def keep(self, frame: Any) -> Any:
         """Compute the rows of a DataFrame now, and keep them for the caller."""
         kept = frame.persist()
@@ -407,7 +413,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 def is_path(text: str) -> bool:
     """Return whether a text is a path rather than the name of a table."""
     text = _QUOTED.sub("", text)  # what is in quotes is the name of a table
-    return "/" in text or text.lower().endswith((".parquet", ".pq", *_OTHER_FILES))
+    return "/" in text or os.sep in text or text.lower().endswith((".parquet", ".pq", *_OTHER_FILES))
 
 
 def beside(name: str, ending: str) -> str:

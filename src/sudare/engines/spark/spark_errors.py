@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import errno
 import logging
 import pickle
 import re
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sudare.core.errors import DataError, Problem, SudareError, TargetError
+from sudare.core.operating_system import FULL_DISK
 
 _MARK = re.compile(r"sudare-says:([A-Za-z0-9+/=]+):")
 
@@ -30,7 +30,7 @@ def shielded() -> Iterator[None]:
     except GeneratorExit:
         raise
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.errno not in FULL_DISK:
             raise ReportedError(f"sudare-failed:{type(error).__name__}") from None
         raise ReportedError("sudare-failed:No space left on device") from None
     except Exception as error:

@@ -56,18 +56,30 @@ def empty_cover(attributes):
 
 
 @kernel
-def part_loss(space, a, low, high, bits):
-    """Return what one attribute of a cover loses, with its weight."""
-    if space.axes.kind[a] == SET:
-        count = np.float64(popcount(bits))
-        if count < 2.0:
-            return 0.0
-        if space.axes.other[a] >= 0 and bits >> np.uint64(space.axes.other[a]) & BIT:
-            count += space.axes.more[a]
-        return space.axes.weight[a] * (count - space.alone) / space.scale[a]
+def set_loss(space, a, bits):
+    """Return what a set of categories loses, with the weight of its attribute."""
+    count = np.float64(popcount(bits))
+    if count < 2.0:
+        return 0.0
+    if space.axes.other[a] >= 0 and bits >> np.uint64(space.axes.other[a]) & BIT:
+        count += space.axes.more[a]
+    return space.axes.weight[a] * (count - space.alone) / space.scale[a]
+
+
+@kernel
+def span_loss(space, a, low, high):
+    """Return what all values between two lose, with the weight of their attribute."""
     if space.axes.kind[a] == RANKED:
         return space.axes.weight[a] * (high - low + 1.0 - space.alone) / space.scale[a] if high > low else 0.0
     return space.axes.weight[a] * range_loss(space.axes, a, low, high)
+
+
+@kernel
+def part_loss(space, a, low, high, bits):
+    """Return what one attribute of a cover loses, with its weight."""
+    if space.axes.kind[a] == SET:
+        return set_loss(space, a, bits)
+    return span_loss(space, a, low, high)
 
 
 @kernel
@@ -108,9 +120,9 @@ def loss_with(codes, line, space, low, high, bits, limit):
     for a in range(len(low)):
         code = np.int64(codes[line, a])
         if space.axes.kind[a] == SET:
-            total += part_loss(space, a, 0, 0, bits[a] | (BIT << np.uint64(code)))
+            total += set_loss(space, a, bits[a] | (BIT << np.uint64(code)))
         else:
-            total += part_loss(space, a, min(low[a], code), max(high[a], code), np.uint64(0))
+            total += span_loss(space, a, min(low[a], code), max(high[a], code))
         if total > limit:
             break
     return total
@@ -161,12 +173,12 @@ def loss_without(codes, line, space, low, high, bits, spare):
         if space.axes.kind[a] == SET:
             bit = BIT << np.uint64(code)
             word = bits[a] & ~bit if np.uint64(spare[4, a]) & bit else bits[a]
-            total += part_loss(space, a, 0, 0, word)
+            total += set_loss(space, a, word)
             continue
         least, most = low[a], high[a]
         if code == least and spare[2, a] == 1:
             least = spare[0, a]
         if code == most and spare[3, a] == 1:
             most = spare[1, a]
-        total += part_loss(space, a, least, most, np.uint64(0))
+        total += span_loss(space, a, least, most)
     return total

@@ -347,8 +347,8 @@ def _try_cluster(atom, value, limit, work, start, number):
                 break
             wanted = helpful_kinds(counts, size, work.offers.of_node[0], work.promise)
         giver, loss = nearest(codes, space, tree, work.offers, cover, wanted, loss, work.branches)
-        # that it will exceed its limit is told early, as if it grew evenly: on Adult this takes half the time and makes
-        # no difference that could be told from chance
+        # a cluster that would exceed its limit if it kept growing evenly is given up early: on Adult this halves the
+        # time, and the loss changes by no more than chance does
         foreseen = loss * max(expected, size + 1) / (size + 1.0)
         if giver < 0 or foreseen > limit:
             work.patience[atom] = FAR if giver < 0 else foreseen

@@ -16,6 +16,7 @@ from sudare.kernels.clustering.cover_losses import (
     part_loss,
     second_values,
 )
+from sudare.kernels.clustering.item_limits import may_come, may_go
 from sudare.kernels.clustering.promise_gaps import gap_with
 from sudare.kernels.compiled import kernel
 
@@ -178,6 +179,8 @@ def best_target(row, cluster, codes, values, space, around, promise, members, sh
         if more < best:
             if len(promise.kind) and gap_with(shapes.counts[to], held, values[row], 1, promise) > 0.0:
                 continue
+            if len(promise.items.l) and not may_come(row, to, held, members, promise.items):
+                continue
             target, best = to, more
     return target, best
 
@@ -213,7 +216,7 @@ def move_records(codes, values, space, around, needs, promise, members, shapes):
             target, best = best_target(
                 row, cluster, codes, values, space, around, promise, members, shapes, gain - WORTH, seen, found
             )
-            if target < 0:
+            if target < 0 or (len(promise.items.l) and not may_go(row, cluster, size, members, promise.items)):
                 continue
             unchain(cluster, row, members)
             chain(target, row, members)

@@ -11,7 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.clustering.cover_losses import BIT, begin_cover, empty_cover, loss_with, part_loss
+from sudare.kernels.clustering.cover_losses import (
+    BIT,
+    begin_cover,
+    empty_cover,
+    loss_with,
+    part_loss,
+    set_loss,
+    span_loss,
+)
 from sudare.kernels.compiled import kernel
 from sudare.kernels.topdown.value_orders import SET
 
@@ -140,14 +148,14 @@ def at_least(space, tree, node, low, high, bits, limit):
                     less = any_one & ~(BIT << np.uint64(space.axes.other[a]))
                     any_one = less if less else any_one
                 word |= any_one & (~any_one + BIT)
-            total += part_loss(space, a, 0, 0, word)
+            total += set_loss(space, a, word)
         else:
             least, most = low[a], high[a]
             if tree.low[node, a] > most:
                 most = tree.low[node, a]
             elif tree.high[node, a] < least:
                 least = tree.high[node, a]
-            total += part_loss(space, a, least, most, np.uint64(0))
+            total += span_loss(space, a, least, most)
         if total > limit:
             break
     return total

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.kernels.clustering.item_limits import ItemLimits
 from sudare.kernels.compiled import kernel
 
 DISTINCT, ENTROPY, RECURSIVE, LIMITS, EQUAL, ORDERED, TREE = range(7)
@@ -29,7 +30,8 @@ class Promise(NamedTuple):
     (the c of recursive l-diversity). ``low[m]`` and ``high[m]`` are the least and greatest shares of each value; for
     distances, ``low[m]`` are the shares in the whole table. A tree has a node above each (``above[m]``), a height
     relative to that of the root, and a leaf for each value. ``code[v, j]`` is the value that records of kind v hold in
-    column j, which has ``values[j]`` of them. ``tally`` and ``extra`` are working space.
+    column j, which has ``values[j]`` of them. ``tally`` and ``extra`` are working space. ``items`` are limits for the
+    items of sets, which :mod:`sudare.kernels.clustering.item_limits` looks after.
     """
 
     kind: NDArray[np.int64]
@@ -45,6 +47,7 @@ class Promise(NamedTuple):
     values: NDArray[np.int64]
     tally: NDArray[np.int64]
     extra: NDArray[np.float64]
+    items: ItemLimits
 
 
 @kernel

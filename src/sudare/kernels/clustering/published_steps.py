@@ -12,7 +12,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.kernels.clustering.cover_losses import BIT, Cover, Space, begin_cover, grow_cover, loss_with, part_loss
+from sudare.kernels.clustering.cover_losses import (
+    BIT,
+    Cover,
+    Space,
+    begin_cover,
+    grow_cover,
+    loss_with,
+    part_loss,
+    set_loss,
+    span_loss,
+)
 from sudare.kernels.clustering.neighbour_tree import (
     FAR,
     Offers,
@@ -24,7 +34,7 @@ from sudare.kernels.clustering.neighbour_tree import (
     update_offers,
 )
 from sudare.kernels.compiled import kernel
-from sudare.kernels.topdown.value_orders import popcount
+from sudare.kernels.topdown.value_orders import SET, popcount
 
 SLACK = 1e-9
 """What sums of parts may be off by; a distance that is not seen to be too far is found exactly."""
@@ -191,8 +201,11 @@ def _nearest_cluster(space, clusters, own, own_loss, best):
             break
         apart, joined = 0.0, 0.0
         for a in range(attributes):
-            least, most = min(low[own, a], low[cluster, a]), max(high[own, a], high[cluster, a])
-            part = part_loss(space, a, least, most, bits[own, a] | bits[cluster, a])
+            if space.axes.kind[a] == SET:
+                part = set_loss(space, a, bits[own, a] | bits[cluster, a])
+            else:
+                least, most = min(low[own, a], low[cluster, a]), max(high[own, a], high[cluster, a])
+                part = span_loss(space, a, least, most)
             joined += part
             apart += 2 * part - parts[own, a] - parts[cluster, a]
             if apart > best + SLACK:

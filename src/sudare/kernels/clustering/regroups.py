@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sudare.kernels.clustering.cover_losses import begin_cover, cover_loss, grow_cover, loss_with
+from sudare.kernels.clustering.item_limits import may_all_come, may_stand_alone
 from sudare.kernels.clustering.moves import WORTH, best_target, chain, joined_loss, listed_in, nearby, put, unchain
 from sudare.kernels.clustering.promise_gaps import gap
 from sudare.kernels.compiled import kernel
@@ -51,7 +52,9 @@ def dissolve(codes, values, space, around, promise, members, shapes):
             put(row, target, codes, values, space, shapes)
             budget -= more
             done += 1
-        if done == count:
+        if done == count and (
+            not len(promise.items.l) or may_all_come(listed, went, count, shapes.size, members, promise.items)
+        ):
             for index in range(count):
                 unchain(cluster, listed[index], members)
                 chain(went[index], listed[index], members)
@@ -121,6 +124,11 @@ def _best_cut(codes, values, pool, order, count, space, needs, promise, tally, k
             if total < best:
                 if len(promise.kind) and (
                     gap(tally, index + 1, promise) > 0.0 or gap(rest, count - index - 1, promise) > 0.0
+                ):
+                    continue
+                if len(promise.items.l) and not (
+                    may_stand_alone(pool, order, 0, index + 1, promise.items)
+                    and may_stand_alone(pool, order, index + 1, count, promise.items)
                 ):
                     continue
                 chosen, best = index + 1, total

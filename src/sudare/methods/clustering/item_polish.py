@@ -26,8 +26,6 @@ Deviations
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +34,7 @@ from sudare.core.progress import Listener, silent
 from sudare.kernels.clustering import set_moves as kernel
 from sudare.kernels.clustering.moves import Members
 from sudare.methods.attribute_arrays import describe_axes
-from sudare.methods.class_counts import tallied
+from sudare.methods.clustering.polish import taken_back, with_classes
 from sudare.metrics import METRICS, item_figures
 from sudare.models import KAnonymity, Requirements
 from sudare.table import SUPPRESSED, ItemSets, Partition, Table, generalize
@@ -81,12 +79,7 @@ def polish_item_sets(
     )
     if found is None:
         return partition
-    kept, numbers = np.unique(found, return_inverse=True)
-    classes = partition.classes.copy()
-    classes[rows] = numbers
-    if partition.masked:
-        classes[partition.classes == last] = len(kept)
-    polished = replace(partition, classes=classes, count=len(kept) + partition.masked)
+    polished = with_classes(partition, rows, found)
     return polished if _value(table, polished, items_first) > _value(table, partition, items_first) else partition
 
 
@@ -154,7 +147,9 @@ class _Polisher:
             kernel.move_records(self.records, self.least, classes, shown, space)
             kernel.dissolve(self.records, classes, self.shown(classes, space), space)
             if not self.simple:
-                classes = self.formed(self.taken_back(before, classes.members.of_row), count, space)
+                after = classes.members.of_row
+                kept = taken_back(self.table, self.requirements, before, after, self.whole)
+                classes = self.formed(kept, count, space)
             loss = float(classes.loss.sum())
             if loss < best:
                 found = classes.members.of_row.copy()
@@ -186,17 +181,3 @@ class _Polisher:
         order = np.argsort(items, kind="stable")
         by_item = np.searchsorted(items[order], np.arange(self.items + 1))
         return kernel.Shown(begin, items, by_item, owner[order])
-
-    def taken_back(self, before: Ints, after: Ints) -> Ints:
-        """Take moves back until every class keeps the requirements; it does if all are."""
-        after = after.copy()
-        while True:
-            kept, numbers = np.unique(after, return_inverse=True)
-            groups = tallied(self.table, self.requirements, numbers, len(kept), whole=self.whole)
-            holds = self.requirements.holds(groups)
-            failed = np.zeros(int(max(before.max(), after.max())) + 1, dtype=np.bool_)
-            failed[kept[~holds]] = True
-            moved = (before != after) & (failed[before] | failed[after])
-            if not moved.any():
-                return after if holds.all() else before
-            after[moved] = before[moved]

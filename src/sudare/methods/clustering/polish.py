@@ -9,7 +9,11 @@ Steps
        that is large enough is parted by itself.
     4. All this is repeated until it gains next to nothing.
     5. Requirements beyond numbers of records and of different values are tested after each pass; classes that fail join
-       the class that grows least by them, and a pass that has not paid then is taken back.
+       the class that grows least by them, and a pass that has not paid then is taken back. Where the kernels do not
+       know a requirement, many classes fail. So the records that came to them or left them may also go back, whichever
+       loses less.
+    6. Where the items of sensitive sets are limited, all this is done without a look at the items first, and then with
+       one: classes of more than 256 records then stay as they are.
 
 Cost
     A pass tests every record of a class that may lose one against some ten classes, and parts each class that has
@@ -29,9 +33,10 @@ from numpy.typing import NDArray
 from sudare.core.progress import Listener, silent
 from sudare.kernels.clustering import moves as kernel
 from sudare.kernels.clustering import regroups
+from sudare.kernels.clustering.promise_gaps import Promise
 from sudare.methods.class_counts import tallied
 from sudare.methods.clustering.neighbourhoods import Field, Ints, in_order
-from sudare.methods.clustering.promise_arrays import CHECKED_KINDS, rules_of
+from sudare.methods.clustering.promise_arrays import CHECKED_KINDS, NO_LIMITS, rules_of
 from sudare.models import Requirements
 from sudare.table import SUPPRESSED, Partition, Table
 
@@ -69,13 +74,16 @@ def polish(
     # masked records show nothing, and are still a part of what distributions are measured against
     whole = table.taken(np.flatnonzero(partition.classes != SUPPRESSED)) if partition.masked else some
     found = Polisher(some, requirements, field, near, whole).run(given, last, progress or silent)
-    if found is None:
-        return partition
+    return partition if found is None else with_classes(partition, rows, found)
+
+
+def with_classes(partition: Partition, rows: Ints, found: Ints) -> Partition:
+    """Return a partition with other classes for the rows that show something; masked rows stay the last class."""
     kept, numbers = np.unique(found, return_inverse=True)
     classes = partition.classes.copy()
     classes[rows] = numbers
     if partition.masked:
-        classes[partition.classes == last] = len(kept)
+        classes[partition.classes == partition.count - 1] = len(kept)
     return replace(partition, classes=classes, count=len(kept) + partition.masked)
 
 
@@ -96,28 +104,45 @@ class Polisher:
 
     def run(self, classes: Ints, count: int, listener: Listener) -> Ints | None:
         """Return better classes, or None if there are none."""
+        promise, found = self.rules.promise, None
+        looks = [promise]
+        if len(promise.items.l):  # large classes gain more by joining those that fail than by counting items
+            looks.insert(0, promise._replace(items=NO_LIMITS))
+        whole = len(looks) * PASSES
+        for look, done in zip(looks, range(0, whole, PASSES), strict=True):
+            at = classes if found is None else found
+            better = self.passes(look, at, count, listener, done, whole)
+            found = found if better is None else better
+        listener("polish", whole, whole)
+        return found
+
+    def passes(
+        self, promise: Promise, classes: Ints, count: int, listener: Listener, done: int, whole: int
+    ) -> Ints | None:
+        """Return better classes, as far as kernels look at a promise, or None if there are none.
+
+        The listener hears that so many of the ``whole`` number of passes are ``done`` already.
+        """
         members, shapes = self.shaped(classes, count)
         best, found = _total(shapes), None
         for turn in range(PASSES):
-            listener("polish", turn, PASSES)
-            self.improve(members, shapes)
-            tried = members.of_row
+            listener("polish", done + turn, whole)
+            before = members.of_row.copy()
+            self.improve(promise, members, shapes)
             if not self.rules.exact:
-                tried, count = joined(self, tried, count)
-                members, shapes = self.shaped(tried, count)
+                members, shapes = self.mended(before, members.of_row, count)
+            tried, count = members.of_row, len(shapes.size)
             loss = _total(shapes)
             if loss < best:
                 found = tried.copy()
             if loss >= best - LITTLE * best:
                 break
             best = loss
-        listener("polish", PASSES, PASSES)
         return found
 
-    def improve(self, members: kernel.Members, shapes: kernel.Shapes) -> None:
+    def improve(self, promise: Promise, members: kernel.Members, shapes: kernel.Shapes) -> None:
         """Move records until that gains little, then change whole classes."""
-        codes, values, space, around = self.codes, self.values, self.field.space, self.around
-        needs, promise = self.rules.needs, self.rules.promise
+        codes, values, space, around, needs = self.codes, self.values, self.field.space, self.around, self.rules.needs
         for _ in range(PASSES):
             before = _total(shapes)
             _, gained = kernel.move_records(codes, values, space, around, needs, promise, members, shapes)
@@ -125,6 +150,13 @@ class Polisher:
                 break
         regroups.dissolve(codes, values, space, around, promise, members, shapes)
         regroups.part_anew(codes, values, space, around, needs, promise, members, shapes)
+
+    def mended(self, before: Ints, after: Ints, count: int) -> tuple[kernel.Members, kernel.Shapes]:
+        """Return classes that keep the requirements, in the way that loses less."""
+        ways = [self.shaped(*joined(self, after, count))]
+        if not self.rules.complete:
+            ways.append(self.shaped(taken_back(self.table, self.requirements, before, after, self.whole), count))
+        return min(ways, key=lambda way: _total(way[1]))
 
     def shaped(self, classes: Ints, count: int) -> tuple[kernel.Members, kernel.Shapes]:
         """Return the chains and covers of classes."""
@@ -166,6 +198,23 @@ def joined(work: Polisher, classes: Ints, count: int) -> tuple[Ints, int]:
         into = np.arange(count)
         kernel.find_partners(np.flatnonzero(~holds), work.field.space, work.around, members, shapes, into)
         classes = _roots(into)[classes]
+
+
+def taken_back(table: Table, requirements: Requirements, before: Ints, after: Ints, whole: Table) -> Ints:
+    """Take moves back until every class keeps the requirements; it does if all are. ``whole`` is all that is published.
+
+    Moves are taken back by class: all those to it and from it.
+    """
+    after = after.copy()
+    while True:
+        kept, numbers = np.unique(after, return_inverse=True)
+        holds = requirements.holds(tallied(table, requirements, numbers, len(kept), whole=whole))
+        failed = np.zeros(int(max(before.max(), after.max())) + 1, dtype=np.bool_)
+        failed[kept[~holds]] = True
+        moved = (before != after) & (failed[before] | failed[after])
+        if not moved.any():
+            return after if holds.all() else before
+        after[moved] = before[moved]
 
 
 def _roots(into: NDArray[np.int64]) -> Ints:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sudare.kernels.clustering import promise_gaps as kernel
 from sudare.kernels.clustering.cover_losses import Needs
+from sudare.kernels.clustering.item_limits import ItemLimits
 from sudare.methods.class_counts import everybody
 from sudare.methods.clustering.neighbourhoods import CATEGORIES, Ints, main_diversity
 from sudare.models import (
@@ -34,6 +35,8 @@ FLOOR = 1.0 - 1e-12
 """Limits of shares are drawn in by this part, so that rounding never makes the kernels less strict than the models."""
 KNOWN = (LDiversity, AlphaKAnonymity, BetaLikeness, DeltaDisclosure, TCloseness)
 """The models that kernels know. Others are tested after each pass."""
+NO_LIMITS = ItemLimits(*(np.zeros(0, np.int64) for _ in range(4)))
+"""No item of a set is limited."""
 CHECKED_KINDS = 512
 """Kinds of records that classes are checked by while they are polished; with more, classes that fail are joined."""
 
@@ -79,7 +82,7 @@ def rules_of(table: Table, requirements: Requirements, most: int = CATEGORIES, w
     known = [model for model in requirements.of_groups if _known(model)]
     names, values, code = _kinds(table, dict.fromkeys(str(model.column) for model in known), most)
     read = [model for model in known if model.column in names]
-    promise = _promise(whole or table, requirements, read, names, code)
+    promise = _promise(whole or table, requirements, read, names, code)._replace(items=_limits_of_items(table, others))
     complete = all(model in read or _counts_rows(model) for model in requirements.of_groups)
     return Rules(values, len(code), Needs(k, 1), promise, complete)
 
@@ -96,8 +99,33 @@ def _plain(model: Model, main: str | None) -> bool:
 
 
 def _known(model: Model) -> bool:
-    """Return whether kernels know a model. Items of sets they do not count."""
-    return isinstance(model, KNOWN) and not (isinstance(model, LDiversity) and model.variant == "frequency")
+    """Return whether kernels know a model by kinds of records. Items of sets they count by themselves."""
+    return isinstance(model, KNOWN) and not _limits_items(model)
+
+
+def _limits_items(model: Model) -> bool:
+    return isinstance(model, LDiversity) and model.variant == "frequency"
+
+
+def _limits_of_items(table: Table, models: Iterable[Model]) -> ItemLimits:
+    """Put the limits for the items of sets into arrays, one promise after the other."""
+    rows, items, limits, first = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+    for model in models:
+        if not isinstance(model, LDiversity) or not _limits_items(model):
+            continue
+        column = table.sensitive[model.column]
+        assert column.sets is not None  # the policy was checked
+        held = column.sets.counted.taken(column.codes.astype(np.int64))
+        harmless = [place for place in column.sets.places(model.harmless or ()) if place >= 0]
+        counts = ~np.isin(held.items, harmless)
+        rows.append(np.repeat(np.arange(table.rows), np.diff(held.offsets))[counts])
+        items.append(held.items[counts].astype(np.int64) + first)
+        limits.append(np.full(len(held.values), int(model.l), np.int64))
+        first += len(held.values)
+    row = np.concatenate(rows)
+    order = np.argsort(row, kind="stable")
+    begin = np.searchsorted(row[order], np.arange(table.rows + 1))
+    return ItemLimits(begin, np.concatenate(items)[order], np.concatenate(limits), np.zeros(first, np.int64))
 
 
 def _kinds(table: Table, columns: Iterable[str], most: int) -> tuple[list[str], Ints, Ints]:
@@ -119,7 +147,7 @@ def _empty() -> kernel.Promise:
     lines, trees = np.zeros((0, 0)), np.zeros((0, 0), np.int64)
     return kernel.Promise(
         kind=ints, column=ints, number=none, factor=none, low=lines, high=lines, above=trees, height=lines, leaf=trees,
-        code=trees, values=ints, tally=ints, extra=lines,
+        code=trees, values=ints, tally=ints, extra=lines, items=NO_LIMITS,
     )  # fmt: skip
 
 
@@ -159,6 +187,7 @@ def _promise(
         values=sizes,
         tally=np.zeros(max(width, 1), np.int64),
         extra=np.zeros((3, max(nodes, 1))),
+        items=NO_LIMITS,
     )
 
 

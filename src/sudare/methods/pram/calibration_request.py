@@ -52,7 +52,7 @@ def checked_request(
 
 
 def _limits_something(limit: object) -> bool:
-    # what is no limit at all is told of elsewhere
+    # a limit of a wrong form is reported elsewhere
     return not isinstance(limit, tuple | list) or any(bound is not None for bound in limit[2:])
 
 

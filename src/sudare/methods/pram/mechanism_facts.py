@@ -71,20 +71,20 @@ def facts_of(promises: Promises, retention: Retention, calibrated: Calibrated) -
     mechanism = promises.mechanism
     layout = mechanism.layout
     columns = {column.name: column for attribute in layout.attributes for column in attribute.columns}
-    told: dict[str, Any] = {name: {"values": domain(column)} for name, column in columns.items()}
-    facts: dict[str, Any] = {"kind": "invariant" if mechanism.invariant else "uniform", "columns": told}
-    everywhere = _told_cell(promises, 0, retention, shared=True)
+    published: dict[str, Any] = {name: {"values": domain(column)} for name, column in columns.items()}
+    facts: dict[str, Any] = {"kind": "invariant" if mechanism.invariant else "uniform", "columns": published}
+    everywhere = _published_cell(promises, 0, retention, shared=True)
     for name, part in everywhere["columns"].items():
-        told[name] |= part
+        published[name] |= part
     facts |= {key: value for key, value in everywhere.items() if key == "joint"}
     if not layout.by:
-        facts |= _told_together(promises, 0)
+        facts |= _published_together(promises, 0)
     if layout.by:
         cells = [
             {
                 "cell": dict(cell.key),
-                **_told_cell(promises, number, retention, shared=False),
-                **_told_together(promises, number),
+                **_published_cell(promises, number, retention, shared=False),
+                **_published_together(promises, number),
             }
             for number, cell in enumerate(layout.cells)
         ]
@@ -106,7 +106,7 @@ def facts_of(promises: Promises, retention: Retention, calibrated: Calibrated) -
     return facts
 
 
-def _told_cell(promises: Promises, index: int, retention: Retention, *, shared: bool) -> dict[str, Any]:
+def _published_cell(promises: Promises, index: int, retention: Retention, *, shared: bool) -> dict[str, Any]:
     """Return the matrices of a cell, by column and of joint columns, with the priors of what is limited.
 
     Either those that all cells share, or those that are its own.
@@ -121,7 +121,7 @@ def _told_cell(promises: Promises, index: int, retention: Retention, *, shared: 
         p, codes = retention[number], cell.domains[number]
         prior = next((limit.priors[index] for limit in promises.limits if limit.number == number), None)
         if len(attribute.columns) > 1:
-            joint.append(_told_joint(attribute, codes, mechanism.matrix(cell, number, p), prior))
+            joint.append(_published_joint(attribute, codes, mechanism.matrix(cell, number, p), prior))
             continue
         column = attribute.columns[0]
         part: dict[str, Any] = {}
@@ -136,29 +136,29 @@ def _told_cell(promises: Promises, index: int, retention: Retention, *, shared: 
     return {"columns": columns} | ({"joint": joint} if joint else {})
 
 
-def _told_together(promises: Promises, index: int) -> dict[str, Any]:
+def _published_together(promises: Promises, index: int) -> dict[str, Any]:
     """Return the frequent combinations in a cell of columns that are limited against all columns."""
     seen: dict[int, Promise] = {}
     for limit in promises.limits:
         if limit.known is not None and limit.known.others:
             seen.setdefault(limit.number, limit)
-    told = [_told_combinations(promises, index, limit) for limit in seen.values()]
-    return {"together": told} if told else {}
+    published = [_published_combinations(promises, index, limit) for limit in seen.values()]
+    return {"together": published} if published else {}
 
 
-def _told_combinations(promises: Promises, index: int, limit: Promise) -> dict[str, Any]:
+def _published_combinations(promises: Promises, index: int, limit: Promise) -> dict[str, Any]:
     """Return combinations by the places of their values, each with its number of records, rounded down."""
     layout = promises.mechanism.layout
     cell, known = layout.cells[index], limit.known
     assert known is not None
     axes = [limit.number, *known.others]
     places = np.nonzero(known.counts[index])
-    # a joint attribute is told by all combinations of its columns, and not only by those that can be drawn
-    told = [
+    # for a joint attribute all combinations of its columns are published, also those that cannot be drawn
+    published = [
         cell.domains[at][place] if len(layout.attributes[at].columns) > 1 else place
         for at, place in zip(axes, places, strict=True)
     ]
-    lines = np.column_stack([*told, known.counts[index][places]])
+    lines = np.column_stack([*published, known.counts[index][places]])
     return {
         "columns": [list(layout.attributes[at].names) for at in axes],
         "unit": unit(cell.rows),
@@ -166,7 +166,7 @@ def _told_combinations(promises: Promises, index: int, limit: Promise) -> dict[s
     }
 
 
-def _told_joint(attribute: Attribute, codes: Any, matrix: Matrix, prior: Any) -> dict[str, Any]:
+def _published_joint(attribute: Attribute, codes: Any, matrix: Matrix, prior: Any) -> dict[str, Any]:
     """Return a joint matrix over all combinations; what is never drawn has a column of zeros.
 
     Nobody has such a combination either. Its row is what would be drawn for it if nothing were kept.
@@ -174,12 +174,12 @@ def _told_joint(attribute: Attribute, codes: Any, matrix: Matrix, prior: Any) ->
     rows = np.zeros((attribute.size, attribute.size))
     rows[:, codes] = _fresh(matrix)
     rows[np.ix_(codes, codes)] = matrix
-    told: dict[str, Any] = {"columns": list(attribute.names), "rows": rows.tolist()}
+    published: dict[str, Any] = {"columns": list(attribute.names), "rows": rows.tolist()}
     if prior is not None:
         shares = np.zeros(attribute.size)
         shares[codes] = prior
-        told["prior"] = shares.tolist()
-    return told
+        published["prior"] = shares.tolist()
+    return published
 
 
 def _fresh(matrix: Matrix) -> Any:

@@ -3,7 +3,7 @@
 Steps
     1. All quasi-identifiers and sensitive columns are perturbed, but for those that are ``strata``; numbers as
        categories of the values that there are, and a missing cell is a value like others. What else the policy
-       names leaves as it came.
+       names is unchanged.
     2. ``p`` is calibrated: the largest with which Pk-anonymity and P(alpha, gamma) hold (see
        :mod:`sudare.methods.pram`), for all columns alike, or with ``per-column`` for each, rounded down to four
        digits. One that the policy gives is checked instead, and used as it is.
@@ -19,31 +19,30 @@ Cost
     written; joint attributes are drawn at once, and held as codes.
 
 Guarantee
-    - **pk-anonymity**: whoever knows the true values of all perturbed columns of everybody, and everything in the
-      certificate, connects a released record with its person with a probability of 1/k at most. It takes each record
-      for another person, and rows in random order; ``release.order: keep`` is refused with it. With strata, or
+    - **pk-anonymity**: an intruder who knows everybody's true values in all perturbed columns, and everything in the
+      certificate, connects a released record with its person with a probability of 1/k at most. Each record counts as
+      another person, and rows have to be in random order; ``release.order: keep`` is refused with it. With strata, or
       ``never`` that depends on other columns, records are confused within their cell alone: n is the records of the
       cell, and the worst cell counts.
-    - **alpha-gamma**: whoever knows the distribution of all perturbed columns (with strata, that of the stratum), and
-    sees
-      all of them in a record, believes in the true value of anybody with alpha on average at most, and in any value
-      with gamma at least (:mod:`sudare.methods.pram.whole_record`). With ``against: column`` this somebody looks at the
-      column alone, and with columns that correlate more may be inferred.
+    - **alpha-gamma**: an intruder who knows the distribution of all perturbed columns (with strata, that of the
+      stratum), and sees all of them in a record, gives a person's true value a probability of at most alpha on average,
+      and every value a probability of at least gamma (:mod:`sudare.methods.pram.whole_record`). With ``against:
+      column`` the intruder looks at that column alone. If columns correlate, more may then be inferred.
 
     Figures are computed from the matrices by which values are drawn, with the general bound.
 
-    Not promised: columns that leave as they came are taken to be known to nobody. A second release of the same records
-    tells more. The values that a column has are told, and in strata, which of them occur there; so are shares of a
-    column, to three digits, where alpha-gamma or ``invariant`` need them. Of fewer than a thousand records these are as
-    good as counts, and so they are of values that fewer than a hundred records have. Against all columns, frequent
-    combinations are told (:mod:`sudare.methods.pram.known_combinations`). The calibrated p tells hardly more (see
-    :mod:`sudare.methods.pram.published_retention`).
+    Not promised: the guarantees take it that nobody knows the unchanged columns. A second release of the same records
+    reveals more. The certificate publishes the values of a column and, in strata, which of them occur there. It
+    publishes shares of a column, to three digits, where alpha-gamma or ``invariant`` need them. In fewer than a
+    thousand records such shares are as good as counts, and so are those of values that fewer than a hundred records
+    have. Against all columns it publishes frequent combinations (:mod:`sudare.methods.pram.known_combinations`). The
+    calibrated p reveals hardly more (:mod:`sudare.methods.pram.published_retention`).
 
 Deviations
     The paper has one p and uniform matrices. Vectors, invariant and custom matrices, strata and joint attributes are
-    ours. Promises are kept by the prior of the data as it is, and as it is told, with three digits. A combination of
-    ``never`` that records hold is an error: a matrix that shows it only where it is true would tell it for certain. By
-    columns that only ``never`` names, records are told apart as far as combinations name their values, and no further.
+    ours. Promises hold for the exact prior of the data and for the published one, with three digits. A combination of
+    ``never`` that records hold is an error: a matrix that shows it only where it is true would give it away. Columns
+    that only ``never`` names distinguish records as far as combinations name their values, and no further.
 
 Reference
     P. Kooiman, L. Willenborg, J. Gouweleeuw: PRAM: a method for disclosure limitation of microdata. Statistics
@@ -103,7 +102,7 @@ def pram(
         strata=strata,
         never=never,
         joint=joint,
-        told=True,
+        published=True,
     )
     mechanism = promises.mechanism
     attributes = mechanism.layout.attributes
@@ -133,11 +132,11 @@ def weighed(
     strata: Sequence[str] | None = None,
     never: Sequence[Mapping[str, Any]] | None = None,
     joint: Sequence[Sequence[str]] | None = None,
-    told: bool = False,
+    published: bool = False,
 ) -> tuple[Promises, Calibration]:
     """Return the promises for a table, and the retention that they allow; nothing is drawn yet.
 
-    ``told`` calibrates only for the published shares, so that the result may be published, too.
+    ``published`` calibrates only for the published shares, so that the result may be published, too.
     """
     refuse_item_sets(table)
     if not table.rows:
@@ -151,7 +150,7 @@ def weighed(
         raise PolicyError(Problem("method.p", what, "use calibrated, or remove joint, strata, never and matrices."))
     _check_size(layout, mechanism)
     promises = promises_of(requirements, mechanism)
-    return promises, promises.calibrated(_weights(weights, p, layout), told=told)
+    return promises, promises.calibrated(_weights(weights, p, layout), published=published)
 
 
 def _divided(

@@ -18,9 +18,9 @@ counts.
 calibrated exactly, by :mod:`sudare.methods.pram.calibration`. Otherwise :mod:`sudare.methods.pram.column_retention`
 searches; whatever is found, the figures of the result itself are what has to hold.
 
-**What a release tells of it.** Promises are kept for the shares as they are, and as they are told, with three digits. A
-p that was calibrated for both would tell more of the former. So a release uses one that is calibrated for what is told,
-and lowered by a few fixed steps where the shares as they are need it (:mod:`sudare.methods.pram.published_retention`).
+**What a release reveals of it.** Promises hold for the exact shares, and for the published ones with three digits. A p
+calibrated for both would reveal more about the exact ones. So a release uses a p that is calibrated for the published
+shares, lowered by a few fixed steps where the exact ones need it (:mod:`sudare.methods.pram.published_retention`).
 """
 
 from __future__ import annotations
@@ -158,10 +158,10 @@ class Promises:
             for cell in self.mechanism.layout.cells
         )
 
-    def figures(self, limit: Promise, retention: Retention, *, told: bool = False) -> tuple[float, float]:
-        """Return the worst alpha and gamma of a limited column over all cells; ``told``: only by published shares."""
-        alpha, gamma = self._of_column(limit, retention[limit.number], told=told)
-        for made in self._of_records(limit, retention, told=told):
+    def figures(self, limit: Promise, retention: Retention, *, published: bool = False) -> tuple[float, float]:
+        """Return the worst alpha and gamma of a limited column over all cells, or only by the published shares."""
+        alpha, gamma = self._of_column(limit, retention[limit.number], published=published)
+        for made in self._of_records(limit, retention, published=published):
             alpha, gamma = max(alpha, made.alpha), min(gamma, made.gamma)
         return alpha, gamma
 
@@ -177,10 +177,10 @@ class Promises:
             channel = self.mechanism.channel(cell, limit.number, retention[limit.number])
             parts = parts_of(attribute, cell.domains[limit.number], limit.place)
             values += [one_value(prior, parts, channel) for prior in (shares, *exact(limit, cell))]
-        records = [made.record for made in self._of_records(limit, retention, told=False)]
+        records = [made.record for made in self._of_records(limit, retention, published=False)]
         return {"value": max(values)} | ({"record": max(records)} if records else {})
 
-    def _of_records(self, limit: Promise, retention: Retention, *, told: bool) -> Iterator[Beliefs]:
+    def _of_records(self, limit: Promise, retention: Retention, *, published: bool) -> Iterator[Beliefs]:
         """Yield what an intruder who uses all columns believes, in every cell."""
         known, layout = limit.known, self.mechanism.layout
         if known is None:
@@ -190,7 +190,7 @@ class Promises:
             parts = parts_of(layout.attributes[limit.number], cell.domains[limit.number], limit.place)
             # the exact shares count even beside a prior of the policy: combinations are from the data, too
             counts = cell.counts[limit.number]
-            for prior in (shares,) if told else (shares, counts / max(int(counts.sum()), 1)):
+            for prior in (shares,) if published else (shares, counts / max(int(counts.sum()), 1)):
                 yield beliefs(
                     prior,
                     known.counts[index] / cell.rows,
@@ -200,13 +200,13 @@ class Promises:
                     [channels[at] for at in known.apart(len(channels))],
                 )
 
-    def _of_column(self, limit: Promise, p: float | None, *, told: bool) -> tuple[float, float]:
+    def _of_column(self, limit: Promise, p: float | None, *, published: bool) -> tuple[float, float]:
         """Return the worst figures against an intruder who looks at the column alone."""
         attribute = self.mechanism.layout.attributes[limit.number]
         simple = len(attribute.columns) == 1 and not self.mechanism.invariant and p is not None
         found = []
         for cell, shares in zip(self.mechanism.layout.cells, limit.priors, strict=True):
-            for prior in (shares, *([] if told else exact(limit, cell))):
+            for prior in (shares, *([] if published else exact(limit, cell))):
                 if simple and p is not None and (prior > 0).all():
                     found.append((uniform_alpha(prior, p), uniform_gamma(prior, p)))
                 else:
@@ -255,26 +255,26 @@ class Promises:
             for at in range(len(retention)) if alike else below:
                 rungs[at] = min(rungs[at] + 1, len(RUNGS) - 1)
 
-    def calibrated(self, weights: Sequence[float] | None = None, *, told: bool = False) -> Calibration:
+    def calibrated(self, weights: Sequence[float] | None = None, *, published: bool = False) -> Calibration:
         """Return how much may be kept; ``weights`` give each attribute a probability of its own, for plain mechanisms.
 
-        ``told`` uses only the published shares, and not the exact ones of the table.
+        ``published`` uses only the published shares, and not the exact ones of the table.
         """
         layout = self.mechanism.layout
         if self.mechanism.plain and all(limit.known is None for limit in self.limits):
             limits = [
                 Limit(at.number, prior, at.model.alpha, at.model.gamma)
                 for at in self.limits
-                for prior in (at.priors[0], *([] if told else exact(at, layout.cells[0])))
+                for prior in (at.priors[0], *([] if published else exact(at, layout.cells[0])))
             ]
             sizes = [attribute.size for attribute in layout.attributes]
             made = calibrate(layout.cells[0].rows, sizes, k=self.k, limits=limits, weights=weights)
             curves = {(curve.condition, curve.attribute, curve.limit): curve for curve in made.curves}
             return replace(made, curves=tuple(curves.values()))  # of the two priors, one is enough to look at
         free = [number for number in range(len(layout.attributes)) if number not in self.mechanism.own]
-        return calibrated_by(list(self._conditions(free, told)), len(layout.attributes), weights)
+        return calibrated_by(list(self._conditions(free, published)), len(layout.attributes), weights)
 
-    def _conditions(self, free: Sequence[int], told: bool) -> Iterator[Condition]:
+    def _conditions(self, free: Sequence[int], published: bool) -> Iterator[Condition]:
         """Yield the promises as conditions of the retention; matrices of the policy are as they are."""
 
         def kept(retention: Sequence[float]) -> Retention:
@@ -289,7 +289,7 @@ class Promises:
 
             @lru_cache(maxsize=512)
             def figures(retention: tuple[float, ...], at: Promise = limit) -> tuple[float, float]:
-                return self.figures(at, kept(retention), told=told)
+                return self.figures(at, kept(retention), published=published)
 
             def alpha_kept(retention: Sequence[float], at: Promise = limit, of: Any = figures) -> bool:
                 return bool(of(tuple(retention))[0] <= at.model.alpha)
@@ -421,9 +421,9 @@ def _out_of_reach(limit: Promise, layout: Layout) -> list[Problem]:
     """
     attribute = layout.attributes[limit.number]
     worst: list[tuple[float, float]] = []
-    for cell, told in zip(layout.cells, limit.priors, strict=True):
+    for cell, shown in zip(layout.cells, limit.priors, strict=True):
         parts = parts_of(attribute, cell.domains[limit.number], limit.place)
-        for prior in (told, *exact(limit, cell)):
+        for prior in (shown, *exact(limit, cell)):
             shares = np.bincount(parts, weights=prior)
             worst.append((float(shares.max()), float(shares[shares > 0].min())))
     most, least = max(high for high, _ in worst), min(low for _, low in worst)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sudare.core.errors import PolicyUnmetError
 from sudare.core.progress import Listener, silent
 from sudare.core.sizes import CODES_16, MANY_ROWS
-from sudare.kernels.class_rows import look_up, number_marked, tally_codes
+from sudare.kernels.class_rows import look_up, number_marked
 from sudare.kernels.topdown import sides, value_orders
 from sudare.kernels.topdown import splits as kernel
 from sudare.kernels.topdown.value_counts import Counter
@@ -28,7 +28,7 @@ from sudare.methods.attribute_arrays import describe_axes
 from sudare.methods.class_counts import refuse_item_sets, tallied
 from sudare.methods.masked_records import masked
 from sudare.models import Groups, Histograms, Requirements
-from sudare.table import SUPPRESSED, Column, Partition, Storage, Table, chunks, find_atoms
+from sudare.table import SUPPRESSED, Partition, Storage, Table, chunks, find_atoms
 
 TRIES = 1000
 """How many of a cluster's best splits are tested at most, where more than row counts is required.
@@ -132,7 +132,7 @@ class Job:
         self.fill(table)
         self.size = len(self.rows)
         self.totals = list(start.totals) if start is not None else []
-        self.totals += [_totals(column) for column in self.tallied[len(self.totals) :]]
+        self.totals += [column.frequencies() for column in self.tallied[len(self.totals) :]]
 
     def describe(self, table: Table, requirements: Requirements, mode: int) -> None:
         """Note what does not depend on the records but on what they may hold."""
@@ -459,14 +459,6 @@ class Worker:
                 holds[:, 1] | (some.drop == kernel.DROP_RIGHT)
             )
         return passed
-
-
-def _totals(column: Column) -> Ints:
-    """Count the codes of a column."""
-    totals = np.zeros(column.size, dtype=np.int64)
-    for part in chunks(len(column)):
-        tally_codes(column.codes[part].astype(np.uint32), totals)
-    return totals
 
 
 def runs(amounts: Ints, most: int) -> Iterator[slice]:

@@ -6,7 +6,7 @@ looks at all clusters of its share at once, column by column, and no object is m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,10 @@ from sudare.core.sizes import CODES_16
 from sudare.kernels.topdown import children, splits
 from sudare.kernels.topdown import item_choices as kernel
 from sudare.kernels.topdown.value_counts import Counter
+from sudare.methods.topdown import item_trials
 from sudare.methods.topdown.frame import Ints, Job, Level, Marks, Start, Worker, shares
+from sudare.methods.topdown.item_scores import Rank, item_scores
+from sudare.methods.topdown.item_trials import ALONE, AS_ASKED, OTHER_RANK
 from sudare.models import Requirements
 from sudare.table import ItemSets, Partition, Table, chunks
 
@@ -34,7 +37,10 @@ SMALL_SPARE = 1 << 22
 class Choices:
     """What the user of the method may choose about item sets (see :mod:`sudare.methods.topdown.top_down`).
 
-    ``scores`` are those by which items are ranked, column by column (see :mod:`sudare.methods.topdown.item_scores`).
+    ``scores`` are those by which items are ranked if they are ``scored``, column by column (see
+    :mod:`sudare.methods.topdown.item_scores`). With ``trials`` small clusters are split in several ways (see
+    :mod:`sudare.methods.topdown.item_trials`), which takes scores even if items are not ``scored``; if the table is
+    ``small``, it is as a whole.
     """
 
     beta: float = 0.0
@@ -43,10 +49,51 @@ class Choices:
     everywhere: bool = False
     items_first: bool = False
     scores: tuple[Ints, ...] | None = None
+    scored: bool = False
+    trials: bool = False
+    small: bool = False
 
-    def ranking(self, least: int) -> kernel.Ranking:
-        """Return which items are ranked, where clusters have at least so many records."""
-        return kernel.Ranking(least, self.beta, self.alone, self.items_first, self.scores is not None)
+    def ranking(self, least: int, way: int = AS_ASKED, *, other_rank: bool = False) -> kernel.Ranking:
+        """Return which items are ranked, where clusters have at least so many records.
+
+        With ``other_rank`` everything is ranked by the other ranking.
+        """
+        return kernel.Ranking(
+            least,
+            self.beta,
+            alone=self.alone or way == ALONE,
+            viable=self.items_first,
+            scored=self.scored != (other_rank != (way == OTHER_RANK)),
+        )
+
+
+def choices_of(
+    sets: Sequence[ItemSets],
+    records: int,
+    held: Callable[[int], Ints],
+    *,
+    order: str,
+    objective: str,
+    items: str,
+    remainder: str,
+    beta: float,
+    rank: Rank,
+) -> Choices:
+    """Return what the options of the method say; ``held(i)`` are the records that hold each item of set column i."""
+    alone, items_first = items == "one-by-one", objective == "items"
+    # with weights, the number of items is not what the user is after
+    trials = items_first and order == "per-cluster" and not alone and rank in ("frequency", "information")
+    return Choices(
+        beta,
+        alone=alone,
+        join=remainder == "join",
+        everywhere=order == "global",
+        items_first=items_first,
+        scores=item_scores(sets, "information" if trials else rank, held, records),
+        scored=rank != "frequency",
+        trials=trials,
+        small=records <= item_trials.SMALL_TABLE,
+    )
 
 
 class SetJob(Job):
@@ -121,7 +168,23 @@ class SetJob(Job):
 
     def run(self, listener: Listener) -> Partition:
         """Split until nothing can be split: each cluster by itself, or one attribute for all clusters at a time."""
-        return self._run_in_rounds(listener) if self.choices.everywhere else super().run(listener)
+        if self.choices.everywhere:
+            return self._run_in_rounds(listener)
+        if self.choices.trials and self.choices.small:
+            return self._run_as_a_whole(listener)
+        return super().run(listener)
+
+    def _run_as_a_whole(self, listener: Listener) -> Partition:
+        """Split a small table on one core, which tries everything twice."""
+        listener("decide", 0.0, 1.0)
+        marks = Marks(self.storage, len(self.rows))
+        root = self.root()
+        done = self.start.final if self.start is not None else np.zeros(len(root), dtype=np.bool_)
+        marks.note(Level(root[:0], root[done], root[:0]))
+        if not done.all():
+            self.worker().finish_whole(root[~done], marks)
+        listener("decide", 1.0, 1.0)
+        return self.partition(marks)
 
     def _run_in_rounds(self, listener: Listener) -> Partition:
         """Specialize one attribute for all clusters at a time; in a round, clusters are dealt out to all cores."""
@@ -214,10 +277,61 @@ class SetWorker(Worker):
         scores = job.choices.scores or [None] * len(job.forests)
         self.desks = [kernel.desk(forest, score) for forest, score in zip(job.forests, scores, strict=True)]
         self._spares: dict[str, NDArray[Any]] = {}
+        self.way, self.other_rank = AS_ASKED, False
 
     def split(self, clusters: Ints, only: int = -1) -> Level:
         """Part each cluster once, where that can be done; ``only`` names the one attribute to be specialized."""
         return self._carry_out(clusters, *self.decide(clusters, only))
+
+    def finish(self, clusters: Ints, marks: Marks) -> None:
+        """Split clusters until none of them can be split, and mark what becomes of them."""
+        if self.job.choices.trials:
+            self._finish_in_ways(clusters, marks)
+        else:
+            super().finish(clusters, marks)
+
+    def finish_whole(self, root: Ints, marks: Marks) -> None:
+        """Split the cluster that holds everything until nothing can be split, by both rankings."""
+
+        def finish(clusters: Ints, way: int) -> Ints:
+            self.other_rank = way == OTHER_RANK
+            return np.array([self._finish_in_ways(clusters, marks)])
+
+        item_trials.keep_best(self.job, root, marks, (AS_ASKED, OTHER_RANK), finish)
+
+    def _finish_in_ways(self, clusters: Ints, marks: Marks) -> int:
+        """Split clusters until none of them can be split, small ones in several ways; return how much is shown."""
+        job = self.job
+        small, shown, least = [clusters[:0]], 0, job.requirements.least_rows
+        most = item_trials.small(least)
+        while len(clusters) and not job.stopped:
+            few = clusters[:, 3] <= most
+            small.append(clusters[few])
+            level = self.split(clusters[~few])
+            marks.note(level)
+            shown += int(item_trials.items_shown(job, level).sum())
+            clusters = level.open
+        clusters = np.concatenate(small)
+        if not len(clusters):
+            return shown
+        clusters = clusters[np.argsort(clusters[:, 0])]
+        narrow = clusters[:, 3] <= item_trials.NARROW * least
+
+        def split_down(clusters: Ints, way: int) -> Ints:
+            tried = narrow if way == ALONE else np.ones(len(clusters), dtype=np.bool_)
+            found = np.where(tried, 0, -1)
+            first, going = clusters[:, 0].copy(), clusters[tried]
+            self.way = way
+            while len(going) and not job.stopped:
+                level = self.split(going)
+                marks.note(level)
+                owner = np.searchsorted(first, level.closed[:, 0], side="right") - 1
+                np.add.at(found, owner, item_trials.items_shown(job, level))
+                going = level.open
+            self.way = AS_ASKED
+            return found
+
+        return shown + int(item_trials.keep_best(job, clusters, marks, (AS_ASKED, OTHER_RANK, ALONE), split_down).sum())
 
     def specialize(self, clusters: Ints, attribute: int) -> tuple[Level, Reals]:
         """Part each cluster by one attribute, where that can be done; return what open, then closed ones lose."""
@@ -256,7 +370,7 @@ class SetWorker(Worker):
         # an item is ranked only if so many records hold it
         most = int(np.minimum(hidden // max(least, 1), len(job.forests[index].share)).sum())
         parts, result = kernel.parts(most), kernel.outcome(len(clusters))
-        ranking = job.choices.ranking(least)
+        ranking = job.choices.ranking(least, self.way, other_rank=self.other_rank)
         kernel.rank_and_choose(
             job.hidden(index), clusters, ranking, job.forests[index], self.desks[index], job.ranks[index], parts, result
         )

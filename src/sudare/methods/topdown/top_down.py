@@ -19,8 +19,9 @@ Steps
        round, the attribute that loses most over the whole table is specialized in every cluster.
     6. ``objective: items`` turns to single values only in clusters that cannot disclose any further item, and does not
        rank an item that all but a few records hold, unless these few can be left out: the cluster would not be split.
-       More items are shown, and single values lose more. ``rank`` says what else than frequency ranks items; see
-       :mod:`sudare.methods.topdown.item_scores`.
+       Small clusters are split in several ways, and keep the one that shows most items; see
+       :mod:`sudare.methods.topdown.item_trials`. More items are shown, and single values lose more. ``rank`` says what
+       else than frequency ranks items; see :mod:`sudare.methods.topdown.item_scores`.
     7. With a hierarchy of items, an item that fewer than k records of the cluster hold is replaced by its parent, and
        so are all that are left when a cluster cannot be split otherwise: the lowest disclosable ancestor is shown.
     8. Only clusters that keep every requirement are made. One side of a binary split may be left out of the release
@@ -64,7 +65,7 @@ import numpy as np
 
 from sudare.core.progress import Listener
 from sudare.methods.topdown.frame import split_down
-from sudare.methods.topdown.item_scores import Ints, Rank, item_scores
+from sudare.methods.topdown.item_scores import Ints, Rank
 from sudare.models import Requirements
 from sudare.table import ItemSets, Partition, Table
 
@@ -97,17 +98,20 @@ def top_down(
     from sudare.kernels.lattice.item_combinations import count_items
     from sudare.kernels.topdown.splits import LEAST_LOSS, WIDEST
     from sudare.methods.lattice.apriori_items import HIDDEN, cut_items
-    from sudare.methods.topdown.item_sets import Choices, job_with
+    from sudare.methods.topdown.item_sets import choices_of, job_with
 
     free = [name for name in table.sets if requirements.free(name)]
     sets = [column for name, column in table.sets.items() if name not in free]
-    chosen = Choices(
-        beta,
-        alone=items == "one-by-one",
-        join=remainder == "join",
-        everywhere=order == "global",
-        items_first=objective == "items",
-        scores=item_scores(sets, rank, lambda index: _held(sets[index], table.rows), table.rows),
+    chosen = choices_of(
+        sets,
+        table.rows,
+        lambda index: _held(sets[index], table.rows),
+        order=order,
+        objective=objective,
+        items=items,
+        remainder=remainder,
+        beta=beta,
+        rank=rank,
     )
     plain = order == "per-cluster" and len(free) == len(table.sets)
     for_groups, job = requirements.for_groups(free), None if plain else job_with(chosen)

@@ -126,6 +126,9 @@ def refuse(request: Request) -> None:
     if request.origin is not None:
         what = "Spark reads Parquet and its own tables, not databases."
         raise UnsupportedError(Problem(request.origin.shown, what, "remove --engine: the database does the work."))
+    if request.entry.distributed == "cells" and request.preview is not None:
+        what = f"Spark may compute rows more than once, but the random values of {name} must be stored."
+        raise UnsupportedError(what, hint="make the dry run on one machine, with some of the records.")
     if request.entry.distributed == "cells" and request.target is None:
         # what Spark loses of a table in memory it makes again, and then draws again: whoever sees both knows more
         what = f"Spark may compute a DataFrame more than once, but the random values of {name} must be stored."
@@ -184,7 +187,7 @@ def _read(request: Request, spark: Spark) -> _Spread:
     }
     carried = tuple(n for n, spec in view.columns.items() if spec.role in ("sensitive", "insensitive"))
     names = tuple(dict.fromkeys([*encoded, *carried]))
-    missing = tuple(text for text in view.source.missing if text)
+    missing = tuple(text for text in view.source.missing_everywhere if text)
     cutting = Cutting(names, tuple(name for name in encoded if name not in sets), sets, carried, missing, SHARD)
     wrong = [problem for each in lists_that_are_no_sets(sets, view, schema).values() for problem in each]
     wrong += misplaced_sets(sets, view)

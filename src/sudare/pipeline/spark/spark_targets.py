@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+import pyarrow as pa
+
 from sudare.core.errors import Problem, TargetError, UnsupportedError
 from sudare.engines import CERTIFICATE, Place, Remote, parse_certificate, read_certificate
 from sudare.engines.spark.spark import Spark, beside, is_path, is_spark
@@ -158,6 +160,31 @@ class FrameTarget:
             self.spark.forget(self.frame)
 
 
+class PreviewTarget(FrameTarget):
+    """Rows of which only the first come here; Spark keeps them until then, and writes nothing."""
+
+    def __init__(self, spark: Spark, most: int) -> None:
+        super().__init__(spark)
+        self.most = most
+
+    def place(self, certificate: Certificate) -> pa.Table:
+        """Return the first rows."""
+        del certificate
+        return self.spark.first(self.frame, self.most)
+
+
+def _check_target(request: Request, spark: Spark) -> None:
+    """Raise if a release could not be placed; nothing is made to find out."""
+    out = request.target
+    if isinstance(out, Remote):
+        _check_remote(out, request.data)
+        RemoteTarget(spark, out)
+    elif isinstance(out, Path) and is_path(str(out)):
+        _check_out(out, request.data)
+    elif out is not None:
+        TableTarget(spark, str(out))
+
+
 @contextmanager
 def target_of(request: Request, spark: Spark) -> Iterator[SparkTarget]:
     """Yield the target of a release; if anything fails, nothing of it remains."""
@@ -165,19 +192,19 @@ def target_of(request: Request, spark: Spark) -> Iterator[SparkTarget]:
     if isinstance(out, Place):
         what = "Spark does not write to a database."
         raise UnsupportedError(Problem(out.shown, what, "write to a Parquet folder, or remove --engine."))
-    if out is None:
-        if not is_spark(request.data):
+    if request.preview is not None:
+        _check_target(request, spark)
+    if out is None or request.preview is not None:
+        if request.preview is None and not is_spark(request.data):
             raise TargetError(Problem("out", "the release needs a file or a table to write to.", "say out."))
-        target = FrameTarget(spark)
+        target = FrameTarget(spark) if request.preview is None else PreviewTarget(spark, request.preview)
         try:
             yield target
         finally:
             target.drop()
         return
     if isinstance(out, Remote):
-        _check_parquet(out.shown.rstrip("/"))
-        if request.data == out.address:
-            raise TargetError(Problem(out.shown, "is the source itself.", "choose another name for the release."))
+        _check_remote(out, request.data)
         remote = RemoteTarget(spark, out)
         try:
             yield remote
@@ -200,6 +227,12 @@ def _check_parquet(text: str) -> None:
     if not text.lower().endswith(".parquet"):
         what = "Spark writes a release as a folder of Parquet files."
         raise TargetError(Problem(text, what, "use a name that ends in .parquet."))
+
+
+def _check_remote(out: Remote, data: Any) -> None:
+    _check_parquet(out.shown.rstrip("/"))
+    if data == out.address:
+        raise TargetError(Problem(out.shown, "is the source itself.", "choose another name for the release."))
 
 
 def _check_out(out: Path, data: Any) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from sudare.releases import Interval
 from sudare.releases.cell_reader import HalfOpen
-from sudare.releases.cell_values import EPOCH, days_in, number_in
+from sudare.releases.cell_values import day_span, number_in
 from sudare.releases.value_texts import value_texts
 from sudare.reports.describe.disclosure_control import Crowd, merged
 from sudare.table import Column
@@ -79,7 +78,7 @@ class Axis:
             number = number_in(text)
             return None if number is None else (number, number)
         if self.kind == "date":
-            found = _days(text)
+            found = day_span(text)
             if found is not None:
                 return found
         clock = _CLOCK.match(text) if self.kind in ("time", "duration") else None
@@ -99,25 +98,6 @@ class Axis:
             return self.span(cell) if isinstance(cell, str) else None
         low, high = self.span(cell.low), self.span(cell.high)
         return None if low is None or high is None else (low[0], high[1])
-
-
-def _days(text: str) -> tuple[float, float] | None:
-    """Return where a text says that days begin and end, counted from 1970."""
-    if "T" in text or " " in text:  # a time on a day is more exact than its day
-        return _moment(text)
-    days = days_in(text)
-    return None if days is None else (float(days[0] - EPOCH), float(days[1] - EPOCH))
-
-
-def _moment(text: str) -> tuple[float, float] | None:
-    """Return where a time on a day stands, in days; one with a zone by the clock of the whole world."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    place = (moment - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(days=1)
-    return place, place
 
 
 @dataclass(frozen=True, eq=False)

@@ -165,7 +165,8 @@ def _spec(spec: ColumnSpec) -> dict[str, Any]:
             for key, value in given.items()
             if value
         ]
-        levels = told[0] if told else f"file {Path(tree.file).name}" if tree.file else "tree" if tree.tree else "flat"
+        named = f"built-in {tree.builtin}" if tree.builtin else "auto" if tree.auto else "flat"
+        levels = told[0] if told else f"file {Path(tree.file).name}" if tree.file else "tree" if tree.tree else named
     return {
         "role": spec.role,
         "kind": spec.kind,

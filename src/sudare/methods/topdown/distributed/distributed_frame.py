@@ -38,11 +38,12 @@ from sudare.core.errors import ParameterError, PolicyUnmetError, UnsupportedErro
 from sudare.core.progress import Listener, silent
 from sudare.core.sizes import MANY_ROWS
 from sudare.kernels.topdown import splits
+from sudare.methods.topdown import item_trials
 from sudare.methods.topdown.distributed.driver import Driver, SpreadJob
 from sudare.methods.topdown.distributed.questions import CountNodes, Task, Tree, joined, pack, starts
 from sudare.methods.topdown.frame import Ints, Job, Start, runs
-from sudare.methods.topdown.item_scores import Rank, item_scores
-from sudare.methods.topdown.item_sets import Choices, job_with
+from sudare.methods.topdown.item_scores import Rank
+from sudare.methods.topdown.item_sets import Choices, choices_of, job_with
 from sudare.models import Requirements
 from sudare.table import SUPPRESSED, ItemSets, Partition, Table
 
@@ -134,6 +135,13 @@ class Plan:
         return Partition(classes, found.count)
 
 
+def _least_part(choices: Choices, least: int) -> int:
+    """Return the size of clusters that are not split here, since a worker tries several ways to do so."""
+    if not choices.trials:
+        return 0
+    return item_trials.SMALL_TABLE if choices.small else item_trials.small(least)
+
+
 def _with_own_people(table: Table) -> Table:
     """Number the people of a table again: counting them takes memory for every number."""
     if table.subject is None:
@@ -180,20 +188,25 @@ def spread_top_down(
     free = [name for name in shape.table.sets if requirements.free(name)]
     _refuse(bool(free), "item sets that only k^m-anonymity limits", "they are recoded once for the whole table")
     sets = list(shape.table.sets.values())
-    choices = Choices(
-        beta,
-        alone=items == "one-by-one",
-        join=remainder == "join",
-        items_first=objective == "items",
-        scores=item_scores(sets, rank, lambda index: _held(sets[index], index, gather), shape.records),
+    choices = choices_of(
+        sets,
+        shape.records,
+        lambda index: _held(sets[index], index, gather),
+        order=order,
+        objective=objective,
+        items=items,
+        remainder=remainder,
+        beta=beta,
+        rank=rank,
     )
     return spread_down(
         shape,
         requirements.for_groups(free),
         splits.LEAST_LOSS if split == "least-loss" else splits.WIDEST,
         gather,
-        most=most,
-        choices=choices if shape.table.sets else None,
+        most=max(most, _least_part(choices, requirements.least_rows)),
+        # rounds are over when parts are solved
+        choices=replace(choices, everywhere=False) if shape.table.sets else None,
         in_rounds=order == "global",
         apart=apart,
         progress=progress,
