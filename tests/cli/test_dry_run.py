@@ -254,5 +254,5 @@ def test_an_interrupt_removes_private_files(large, private, number):
         assert list(private.iterdir()) == []
         if process.returncode:  # else it was quicker than the signal
             assert process.returncode == 128 + number
-            assert said == ("", "sudare: stopped; no files were left behind.\n")
+            assert said == ("", "sudare: stopped; no unfinished files were left behind.\n")
     assert sorted(path.name for path in large.iterdir()) == ["people.csv", "policy.json"]

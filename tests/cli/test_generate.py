@@ -90,5 +90,5 @@ def test_stopped_in_the_middle(tmp_path, number):
         process.send_signal(number)
         _, said = process.communicate(timeout=600)
     assert process.returncode == 128 + number
-    assert "no files were left behind" in said
+    assert "no unfinished files were left behind" in said
     assert not list(tmp_path.iterdir())

@@ -147,7 +147,7 @@ def test_asked_to_stop(table, tmp_path, number):
             # on a busy machine the interpreter may still be on its way to our handlers
             assert process.returncode in (128 + number, -number)
             if process.returncode > 0:
-                assert process.said == ("", "sudare: stopped; no files were left behind.\n")
+                assert process.said == ("", "sudare: stopped; no unfinished files were left behind.\n")
         for path in tmp_path.iterdir():
             path.unlink()
 
@@ -178,7 +178,10 @@ def test_asked_to_stop_while_compiled_code_is_loaded(table, tmp_path, kernel):
     folder, _ = table
     given = [sys.executable, "-c", ASKED_WHILE_LOADING, str(kernel), *arguments(folder, tmp_path / "release.csv")]
     ended = subprocess.run(given, capture_output=True, text=True, timeout=600, check=False)
-    assert (ended.returncode, ended.stderr) == (128 + signal.SIGTERM, "sudare: stopped; no files were left behind.\n")
+    assert (ended.returncode, ended.stderr) == (
+        128 + signal.SIGTERM,
+        "sudare: stopped; no unfinished files were left behind.\n",
+    )
     assert list(tmp_path.iterdir()) == []
 
 

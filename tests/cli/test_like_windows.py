@@ -139,7 +139,7 @@ def test_asked_to_stop(place, number):
         assert not list(place.out.glob(".sudare*"))
         if process.returncode:  # else it was quicker than the signal
             assert process.returncode == 128 + number
-            assert said == ("", "sudare: stopped; no files were left behind.\n")
+            assert said == ("", "sudare: stopped; no unfinished files were left behind.\n")
 
 
 def test_the_certificate_of_both_systems_is_the_same(place):

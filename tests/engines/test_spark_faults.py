@@ -234,7 +234,7 @@ def test_a_signal_leaves_nothing(folder, number, tmp_path_factory):
         assert process.returncode == 128 + number, said.decode()[-2000:]
         assert told == b""
         lines = [line for line in said.decode().splitlines() if line.startswith("sudare: ")]
-        assert lines == ["sudare: stopped; no files were left behind."]
+        assert lines == ["sudare: stopped; no unfinished files were left behind."]
         assert "Traceback" not in said.decode()
         until = time.monotonic() + 600
         while of_session(process.pid) and time.monotonic() < until:

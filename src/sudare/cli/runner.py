@@ -30,7 +30,9 @@ def run(command: Callable[[], Any]) -> NoReturn:
         code = ended.code if isinstance(ended, SystemExit) and isinstance(ended.code, int) else 1
     else:
         code = 0
-    if _received and not _told:  # before a command had begun
+    for number in (*STOPS, *ALARM):
+        signal.signal(number, signal.SIG_IGN)  # nothing is left that could be stopped
+    if code and _received and not _told:  # before a command had begun; one that has succeeded was quicker
         code = 128 + _received[0]
         typer.echo(f"sudare: {_STOPPED}", err=True)
     # everything is written and closed; taking the compiled libraries down piece by piece would only take time
@@ -41,7 +43,7 @@ def run(command: Callable[[], Any]) -> NoReturn:
     os._exit(code)
 
 
-_STOPPED = "stopped; no files were left behind."
+_STOPPED = "stopped; no unfinished files were left behind."
 _received: list[int] = []
 """The signals to stop that this process received."""
 _told: list[str] = []
@@ -49,8 +51,10 @@ _told: list[str] = []
 
 _SOON = 0.02
 """The seconds after which a stop is tried again."""
-_NOT_WITHIN = ("importlib", "llvmlite")
-"""Libraries whose code must not be interrupted by an exception."""
+_NOT_WITHIN = ("importlib", "llvmlite", "private_folders", "placement")
+"""Parts of paths: whatever these files call must not be interrupted by an exception."""
+_NOT_IN = "contextlib"
+"""A part of a path: the code of this file itself must not be interrupted, but what it calls may be."""
 
 
 def _show_every_letter() -> None:
@@ -73,16 +77,21 @@ def _as_escapes(error: UnicodeError) -> tuple[str, int]:
 def _terminate(number: int, frame: FrameType | None) -> None:
     """End in order, so that temporary files are removed.
 
-    Not in the middle of an import: an exception there may leave the interpreter's lock on imports taken for good, and
-    other threads would wait for it. Nor while LLVM loads compiled code: it asks for the code by a call into Python that
-    loses exceptions; the function would be left without code, and using it would end the process. The alarm clock then
-    rings again a little later.
+    At some places the alarm clock rings again a little later instead:
+
+    - In the middle of an import. An exception there may leave the interpreter's lock on imports taken for good, and
+      other threads would wait for it.
+    - While LLVM loads compiled code. It asks for the code by a call into Python that loses exceptions; the function
+      would be left without code, and using it would end the process.
+    - While a private folder is made or removed, and while a release is placed. Half removed, a folder would stay.
+    - Where ``with`` enters or leaves a block. Between what a context manager did and the block, nobody would undo it.
     """
     if number not in ALARM:
         _received.append(number)
         sys.unraisablehook = lambda _: None  # what is lost on the way is raised again by the next step of progress
+    within = frame is not None and _NOT_IN in frame.f_code.co_filename
     while frame is not None:
-        if any(name in frame.f_code.co_filename for name in _NOT_WITHIN):
+        if within or any(name in frame.f_code.co_filename for name in _NOT_WITHIN):
             ring_again(_SOON, number)
             return
         frame = frame.f_back
