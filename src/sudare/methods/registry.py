@@ -38,7 +38,7 @@ OF_MECHANISMS = ("pk-anonymity", "alpha-gamma")
 OF_RELEASES = ("uniqueness",)
 """The models that no method uses: the audit decides on the written release."""
 BLIND_TO = ("k-anonymity", "l-diversity", "alpha-k-anonymity", "km-anonymity")
-"""The models that classes can keep whoever has which sensitive value (see
+"""The models that classes can keep regardless of who has which sensitive value (see
 :mod:`sudare.methods.topdown.blind_splits`)."""
 
 

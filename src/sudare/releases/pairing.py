@@ -121,7 +121,7 @@ def open_pair(release: Any, data: Data, policy: Policy, listener: Listener) -> P
         except (SudareError, pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
             if policy.columns[name].role not in ("sensitive", "insensitive"):
                 raise
-            odd.append(name)  # such a column leaves as it came, whatever it holds
+            odd.append(name)  # such a column is published unchanged
 
     rows = 0
     for batch in source.batches(wanted):

@@ -105,7 +105,7 @@ class DrawnSets:
         ends = pa.array(np.arange(0, codes.size + 1, width), pa.int32())
         numbers = pa.array(codes.reshape(-1))
         if self.separator is None and pa.types.is_string(self.values.type) and not self.values.null_count:
-            # text goes with a dictionary, which is cheaper to write; all values of the domain are told anyway
+            # text goes with a dictionary, which is cheaper to write; all values of the domain are published anyway
             return {self.name: pa.ListArray.from_arrays(ends, _coded(numbers, self.values))}
         lists = pa.ListArray.from_arrays(ends, self.values.take(numbers))
         return {self.name: lists if self.separator is None else pc.binary_join(lists, self.separator)}

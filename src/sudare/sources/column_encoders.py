@@ -80,7 +80,7 @@ def as_in_tree(column: Column | ItemSets, spec: ColumnSpec, folder: Path) -> pa.
     try:
         tree = hierarchies.given(spec.hierarchy, folder)
     except HierarchyError:
-        return column.values  # what is wrong with it is told where it is built
+        return column.values  # what is wrong with it is reported where it is built
     parents: dict[str, set[int]] = {}
     for leaf, parent in zip(tree.leaves.to_pylist(), tree.parents[0].tolist(), strict=True):
         parents.setdefault(fold(leaf, numbers=column.by_worth), set()).add(parent)

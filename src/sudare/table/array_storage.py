@@ -62,7 +62,7 @@ class Storage:
             return array
         with tempfile.TemporaryFile(dir=self.folder) as file:  # has no name from the start where the system can do that
             if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is told now, not by a signal later
+                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error now, not a signal later
             else:
                 os.ftruncate(file.fileno(), size)
             place = mmap.mmap(file.fileno(), size)

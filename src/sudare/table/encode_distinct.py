@@ -1,6 +1,6 @@
 """Raw codes: a number for each distinct cell, chunk by chunk, before values are parsed.
 
-Code 0 is a null, code ``i + 1`` the distinct value ``i`` as it came. Whole numbers, dates and times in a range that is
+Code 0 is a null, code ``i + 1`` the distinct value ``i``, unchanged. Whole numbers, dates and times in a range that is
 not too wide need no dictionary on the way: their distance from the smallest one is their code until the end. All
 else goes through one growing dictionary, and what is kept per cell is the smallest unsigned type that fits.
 """

@@ -10,8 +10,8 @@ Steps
     1. A cluster's splits are ranked by quasi-identifiers alone, as the method ranks them. Of each it is known how
        likely it is, at most, that a side falls short of a requirement if the cluster's values were dealt out to its
        records at random: F. This depends on the sizes of the sides and on which values the cluster holds, and not on
-       who has them (:mod:`sudare.methods.topdown.shortfall`). F is 0 where no side can fall short, whoever has which
-       value.
+       who has them (:mod:`sudare.methods.topdown.shortfall`). F is 0 where no side can fall short, regardless
+       of who has which value.
     2. One split is chosen: the first with F <= slack / 20, else the one with the least F if that is below the slack.
     3. If its F is 0, it is made. Else it is made if both sides do keep the requirements *and* a coin allows it, which
        is against it with the probability q = F (1 - slack) / (slack (1 - F)). There is no second choice.

@@ -6,8 +6,8 @@ Steps
        cut at the attribute's median. Categories stand in the order of their codes; with a hierarchy, the
        largest child of the lowest node over the cluster is cut off.
     3. The first cut both sides of which keep every requirement is made; without one the cluster is a class.
-    With ``sensitive: blind`` a cut is made where both sides keep them whoever has which sensitive value; see
-    :mod:`sudare.methods.topdown.blind_splits`.
+    With ``sensitive: blind`` a cut is made where both sides keep them, regardless of who has which sensitive value;
+    see :mod:`sudare.methods.topdown.blind_splits`.
 
 Cost
     Each level reads every open row once per attribute; there are about log2(n / k) levels.

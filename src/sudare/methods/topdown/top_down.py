@@ -31,8 +31,8 @@ Steps
        the items that all of them hold.
     10. With ``polish``, records move between classes while that loses less; see
         :mod:`sudare.methods.clustering.polish`, and :mod:`sudare.methods.clustering.item_polish` for item sets.
-    11. With ``sensitive: blind``, clusters are split where that is safe whoever has which sensitive value, and nobody
-        is left out; see :mod:`sudare.methods.topdown.blind_splits`.
+    11. With ``sensitive: blind``, clusters are split where that is safe regardless of who has which sensitive value,
+        and nobody is suppressed; see :mod:`sudare.methods.topdown.blind_splits`.
     12. A set that no limit but k^m-anonymity concerns takes no part in this; see
         :mod:`sudare.methods.lattice.apriori_items`.
 
@@ -140,7 +140,7 @@ def top_down(
         column = table.sets[name]
         cuts[name] = cut_items(column, k, m, rows=kept, progress=progress)
         held = count_items(column.offsets, column.items, kept, column.size)
-        cuts[name][held == 0] = HIDDEN  # of records that are left out nothing is told, not even which items there are
+        cuts[name][held == 0] = HIDDEN  # nothing is published of suppressed records, not even which items exist
         if column.missing and held[column.missing_code] < k:
             cuts[name][column.missing_code] = HIDDEN  # that a set is missing is as rare as an item may not be
     return replace(partition, cuts=cuts)

@@ -50,7 +50,7 @@ class NumberColumn:
         if found is None:
             return None
         reach = _reach(found.low[found.known], found.high[found.known])
-        if np.isnan(reach[0]) and leaves:  # the column shows nothing, but its hierarchy says what there is
+        if np.isnan(reach[0]) and leaves:  # the column shows nothing, but its hierarchy has the values
             reach = _hull(found.axis, [leaf for below in leaves.values() for leaf in below])
         return cls(shown.name, found.axis, found.whole, *reach, leaves, ranged=not shown.literal)
 

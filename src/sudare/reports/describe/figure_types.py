@@ -36,7 +36,7 @@ class Checked(TypedDict, total=False):
 
 
 class ColumnFigures(Leads, Checked):
-    """What is told of a column; what is not required is there where it can be told."""
+    """The figures of a column; optional ones are there where they may be published."""
 
     name: str
     role: str

@@ -50,7 +50,7 @@ NOTHING_COVERED = shard_summaries.Covered(
     high=np.zeros((0, 0), np.int32),
     bits=np.zeros((0, 0), np.uint64),
 )
-"""What is told of places where only the loss of a cluster is asked for."""
+"""The empty answer for places where only the loss of a cluster is asked for."""
 
 Map = tuple[Ints, Ints]
 """The codes of items that a cluster hides, ascending, and the nodes that they are by now."""
