@@ -24,7 +24,7 @@ def use():
     with reporting(False), private_folder(parent) as folder:
         (folder / "part").mkdir()
         (folder / "part" / "rows").write_text("x")
-        time.sleep(0.05)  # a stop that was put off while the folder was made comes now
+        time.sleep(0.03)  # a stop that was put off while the folder was made comes now
 
 
 def one(line):
