@@ -17,6 +17,7 @@ from sudare.drafts.clinical_values import looks_clinical
 from sudare.drafts.column_name_matches import read_name
 from sudare.drafts.duplicated_columns import find_duplicates
 from sudare.drafts.proposals import MOST_QUASI, propose
+from sudare.drafts.telling_values import TellingValues
 from sudare.policy import Policy
 
 TABLE = hospital()
@@ -47,10 +48,42 @@ def test_the_draft_as_it_is_gives_a_release_with_little_loss(tmp_path):
     release = sudare.anonymize(TABLE, draft, out=tmp_path / "release.csv", seed=1)
     loss = [each["gcp"] for each in release.certificate["loss_by_column"].values()]
     assert sum(loss) / len(loss) <= 0.25
+    assert max(loss) < 0.5  # each keeps most of its detail
     shown = (tmp_path / "release.csv").read_text()
     own = {str(number) for name in IDENTIFIERS for number in TABLE[name].to_pylist()}
     assert not own & set(shown.replace("\n", ",").split(","))
     assert all(each["holds"] for each in release.certificate["guarantees"])
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_an_unclear_column_that_gives_a_sensitive_one_away_is_not_released(wrong):
+    """One record that disagrees is enough for two values in a group."""
+    on_drugs = np.array(TABLE["diabetesMed"].to_pylist()) == "Yes"
+    changed = on_drugs & (np.random.default_rng(4).random(len(on_drugs)) < 0.5)
+    changed[np.flatnonzero(~on_drugs)[:wrong]] = True
+    found = propose(TABLE.append_column("change", pa.array(np.where(changed, "Ch", "No"))))
+    assert found.words["change"] == ("quasi" if wrong else "drop")
+    if not wrong:
+        assert "one of its values gives 'diabetesMed' away" in found.guesses["change"].why
+    assert found.words["payer_code"] == "quasi"  # as unclear, but it gives nothing away
+
+
+def test_telling_values_are_frequent_and_not_so_by_chance():
+    draw = np.random.default_rng(5)
+    secret = draw.integers(0, 2, 4_000)
+    cells = {
+        "by_chance": np.arange(4_000) // 12,  # groups too small to tell
+        "rare": np.where((secret == 1) & (np.arange(4_000) < 200), "a", "b"),
+        "telling": np.where((secret == 1) & (np.arange(4_000) < 600), "a", "b"),
+        "all_alike": np.full(4_000, "a"),
+        "secret": secret,
+        "skewed": np.where(np.arange(4_000) < 600, 0, draw.integers(0, 20, 4_000) == 0),
+        "sets": pa.array([["a"]] * 4_000),
+    }
+    table = pa.table({name: pa.array(values) for name, values in cells.items()})
+    telling = TellingValues(table, [*list(cells)[:4], "sets"], ["secret", "skewed"])
+    asked = ("by_chance", "rare", "telling", "all_alike", "sets")
+    assert {name: telling.gives_away(name) for name in asked} == dict.fromkeys(asked) | {"telling": "secret"}
 
 
 def test_rare_values_have_a_promise_that_is_possible():

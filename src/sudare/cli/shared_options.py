@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 DataArgument = Annotated[
     str,
-    typer.Argument(metavar="DATA", help="A CSV, Parquet or Arrow file, or a table: postgresql://...#t, f.duckdb#t."),
+    typer.Argument(
+        metavar="DATA",
+        help="A file (CSV, Excel, Parquet, SPSS and others), or a table: postgresql://...#t, f.duckdb#t.",
+    ),
 ]
 PolicyOption = Annotated[Path, typer.Option("--policy", "-p", help="The policy (YAML or JSON).")]
 OutsideOption = Annotated[

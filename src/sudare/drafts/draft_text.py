@@ -13,6 +13,7 @@ from sudare.drafts.facts import Facts
 from sudare.drafts.guesses import Guess
 from sudare.drafts.header_row import check_header
 from sudare.drafts.proposals import MOST_QUASI, Proposals, propose
+from sudare.drafts.rarity import SKEWED
 from sudare.drafts.source_notes import SourceNotes
 from sudare.drafts.yaml_words import quoted, scalar
 
@@ -25,7 +26,6 @@ L = 3
 T = 0.5
 """How far the distribution in a group may be from that of all records, where nearly all hold the same value."""
 
-_SKEWED = 0.8  # where more records hold one value, a second one in each group would hide nearly everything else
 _MANY_PROMISES = 5  # of more sensitive columns, those of few values hold two different ones in each group
 _FEW_VALUES = 10
 
@@ -210,7 +210,7 @@ def _diversity(sensitive: Sequence[str], facts: Mapping[str, Facts]) -> list[str
 
 
 def _is_skewed(facts: Facts) -> bool:
-    return facts.modal > _SKEWED * facts.records
+    return facts.modal > SKEWED * facts.records
 
 
 def _frequency(names: Sequence[str], facts: Mapping[str, Facts]) -> list[str]:

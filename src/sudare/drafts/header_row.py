@@ -26,7 +26,7 @@ def check_header(table: pa.Table) -> None:
         raise DataError(
             Problem(
                 "the first line",
-                f"looks like a record, not like the names of the columns (see columns {places}).",
+                f"looks like a record, not like the names of the columns (see column{'s' * (len(odd) > 1)} {places}).",
                 "put a line with names above it; if these are the names, write the policy by hand.",
             )
         )

@@ -6,8 +6,9 @@ has forty quasi-identifiers, and a release of it shows nothing. So:
 1. Of two columns that say the same, one is released. A column that would give a sensitive one away is not, nor is a
    sensitive one that would give away what ranges are to hide.
 2. At most ``MOST_QUASI`` columns are quasi-identifiers. What an intruder surely knows (age, sex, postal code) comes
-   first, then what the name says, then unclear columns, and among these those that cost least to generalize. All others
-   are *not released*. The draft never releases a column unchanged because there is no room for it.
+   first, then what the name says, then unclear columns, and among these those that cost least to generalize. An unclear
+   column with a frequent value that gives a sensitive one away would be hidden nearly everywhere, and is none of them.
+   All others are *not released*. The draft never releases a column unchanged because there is no room for it.
 
 ``transform`` is the proposal for a column that is worth releasing in another form: rounded, or as a year.
 """
@@ -27,12 +28,15 @@ from sudare.drafts.guesses import FEW_VALUES, IF_PUBLIC, Guess, guess_roles
 from sudare.drafts.identifying_power import LOOKED_AT, costs, unique_share
 from sudare.drafts.rarity import FEW, MOST_TO_COUNT
 from sudare.drafts.source_notes import SourceNotes
+from sudare.drafts.telling_values import TellingValues
 
 MOST_QUASI = 12
 """The most quasi-identifiers of a draft: with more, a release of them keeps little."""
 
 Proposed = Literal["quasi", "sensitive", "subject", "transform", "drop"]
 
+_UNCLEAR = 2
+"""The tier of a column of which neither the name nor the values say what it is."""
 _NEARLY_CONSTANT = 0.99
 _MOSTLY = 0.5
 _NOTED = 0.05  # from this share of exposed records on, a reason mentions it
@@ -155,6 +159,8 @@ class _Draft:
         for name in constant if len(constant) < len(self.quasi()) else []:
             self._drop(name, "constant, so it tells nothing about anybody")
         ranked = sorted(self.quasi(), key=lambda name: (self._tier(name), self._is_nearly_constant(name), cost[name]))
+        secrets = [name for name, guess in self.guesses.items() if guess.role == "sensitive"]
+        telling = TellingValues(self.table, self.quasi(), secrets)
         kept: list[str] = []
         for name in ranked:
             source = next((other for other in kept if self._follows(name, other)), None)
@@ -166,6 +172,8 @@ class _Draft:
             elif coarser is not None:
                 self._drop(coarser, self._link(coarser, name), beside=name)
                 kept[kept.index(coarser)] = name
+            elif self._tier(name) == _UNCLEAR and (secret := telling.gives_away(name)) is not None:
+                self._drop(name, f"unclear, and one of its values gives '{secret}' away, which is sensitive")
             elif len(kept) < MOST_QUASI:
                 kept.append(name)
             else:
@@ -236,7 +244,7 @@ class _Draft:
             return 3
         if says.core:
             return -1 if says.first else 0
-        return 1 if says.quasi else 2
+        return 1 if says.quasi else _UNCLEAR
 
     def _is_better(self, one: str, other: str) -> bool:
         """Whether the first of two columns that say the same is rather to be released: numbers have ranges."""

@@ -25,6 +25,9 @@ FEW = 5
 MOST_TO_COUNT = 200
 """Ages, percentages, scores and years have fewer different values."""
 
+SKEWED = 0.8
+"""Where a larger share of the records holds one value, a second one in each group would hide nearly everything else."""
+
 _FAR_APART = 10  # numbers fill less than a tenth of their range
 _LONG = 10_000  # numbers of five digits and more
 _LONGEST = 1_000_000  # heights, weights and distances have fewer digits in any unit; incomes as long as this are round
