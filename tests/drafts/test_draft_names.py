@@ -1,8 +1,11 @@
 """What column names say, in five languages and all the ways of writing words together."""
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from sudare.drafts.column_name_matches import read_name, split_words
+from sudare.drafts.proposals import propose
 
 
 @pytest.mark.parametrize(
@@ -140,3 +143,20 @@ def test_postal_and_nominal():
     assert read_name("郵便番号").postal
     assert read_name("sex").nominal
     assert not read_name("age").nominal
+
+
+@pytest.mark.parametrize("name", ["NOEMP", "no_emp", "NOPERS"])
+def test_how_many_people_there_are_is_no_person(name):
+    """Counted by such a column, five people would be five numbers of people."""
+    draw = np.random.default_rng(1)
+    table = pa.table({name: draw.integers(0, 7, 2_000), "age": draw.integers(0, 90, 2_000)})
+    found = propose(table)
+    assert found.words[name] == "quasi"
+    assert "may be how many people there are" in found.guesses[name].why
+
+
+def test_a_number_of_a_person_stays_one():
+    draw = np.random.default_rng(1)
+    for name, values in (("no_patient", 500), ("patient_no", 7), ("emp_no", 500)):
+        table = pa.table({name: draw.integers(0, values, 2_000), "age": draw.integers(0, 90, 2_000)})
+        assert propose(table).words[name] == "subject"

@@ -86,6 +86,16 @@ def test_telling_values_are_frequent_and_not_so_by_chance():
     assert {name: telling.gives_away(name) for name in asked} == dict.fromkeys(asked) | {"telling": "secret"}
 
 
+def test_a_constant_column_is_not_released_whatever_its_name():
+    found = propose(TABLE.append_column("glipizide_dose", pa.array(["No"] * TABLE.num_rows)))
+    assert found.words["glipizide_dose"] == "drop"
+    assert "constant" in found.guesses["glipizide_dose"].why
+
+
+def test_a_count_of_diagnoses_holds_no_codes():
+    assert "codes" not in propose(TABLE).guesses["number_diagnoses"].why
+
+
 def test_rare_values_have_a_promise_that_is_possible():
     promises = {each.column: each for each in Policy.parse(yaml.safe_load(draft_policy(TABLE))).require[1:]}
     assert promises["drug00"].model == "t-closeness"

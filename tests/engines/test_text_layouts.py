@@ -141,10 +141,40 @@ def test_a_quotation_mark_without_its_end_is_told(tmp_path, stream):
     assert "Meier" not in str(raised.value)
 
 
+@pytest.mark.parametrize("columns", [2, 3, 4, 7])
+@pytest.mark.parametrize("later", [1, 2, 5])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_quotation_mark_in_any_column_swallows_no_records(tmp_path, columns, later, end):
+    """Two of them in the same column of different records part neither into too many fields nor into too few."""
+    for column in range(columns):
+        rows = [[f"{name}{row}" for name in "abcdefg"[:columns]] for row in range(20)]
+        rows[9][column] = '"' + rows[9][column]
+        rows[9 + later][column] += '"'
+        text = end.join(";".join(row) for row in [list("ABCDEFG"[:columns]), *rows, []])
+        path = tmp_path / "people.csv"
+        path.write_bytes(text.encode())
+        for stream in (False, True):
+            with pytest.raises(DataError, match=r"whole records \(record 10\)"):
+                open_file(path, ["A"], TextForm(), stream=stream).table()
+
+
+@pytest.mark.parametrize("columns", [2, 3, 4, 7])
+@pytest.mark.parametrize("record", [5, 18])
+def test_a_quotation_mark_that_never_ends_is_no_cell(tmp_path, columns, record):
+    rows = [[f"{name}{row}" for name in "abcdefg"[:columns]] for row in range(20)]
+    rows[record][-1] = '"' + rows[record][-1]
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(";".join(row) for row in [list("ABCDEFG"[:columns]), *rows, []]))
+    with pytest.raises(DataError, match=rf"whole records \(record {record + 1}\)"):
+        open_file(path, ["A"], TextForm(), stream=False).table()
+
+
 def test_letters_with_line_breaks_are_no_records(tmp_path):
     letter = '"Dear colleague,\n\nhe slept; ate; drank.\nYours"'
     text = "\n".join(["age;job;note;sex", *[f"{row};nurse;{letter};F" for row in range(30)]])
     assert len(both(tmp_path / "people.csv", text, columns=["age", "note"])) == 30
+    narrow = "\n".join(["note;sex", *[f"{letter};F" for _ in range(30)]])
+    assert len(both(tmp_path / "people.csv", narrow, columns=["note"])) == 30
 
 
 def test_a_header_with_nul_is_told(tmp_path):

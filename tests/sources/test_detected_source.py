@@ -110,6 +110,21 @@ def test_numbers_that_nobody_can_tell_are_a_question():
     assert "One file has one way of writing numbers" in found.questions[0]
 
 
+def test_points_with_three_digits_behind_them_are_a_question():
+    """2.453 beside 500 is two and a half, or two and a half thousand: a factor of 1000."""
+    found = detect_source(column(["500", "2.453", "2.836", "78.678", "41"] * 9))
+    assert "Numbers in column 'x' have a point with three digits behind it" in found.questions[0]
+    assert 'decimal: "," and thousands: "."' in found.questions[0]
+    for other in ("2.45", "0.453", "2453"):  # no one writes so who puts points between thousands
+        assert not detect_source(column(["500", "2.453", "2.836", "78.678", other] * 9)).questions
+
+
+def test_points_between_millions_are_no_fraction():
+    found = detect_source(column(["1.820.822", "1.212.238", "27.166"] * 9))
+    assert (found.spec.decimal, found.spec.thousands, found.questions) == (",", ".", ())
+    assert "comma before their fraction" not in found.reasons["decimal"]
+
+
 def days(form, count=60):
     first = datetime.date(2024, 1, 1)
     return [(first + datetime.timedelta(days=3 * day)).strftime(form) for day in range(count)]
@@ -162,6 +177,20 @@ def test_two_readings_of_a_date_are_a_question():
 def test_years_of_two_digits_that_lie_ahead_are_no_proposal():
     """Born in 45 is read as 2045: a person must say what is meant."""
     assert keys(column([f"{day % 28 + 1:02d}.03.{30 + day % 35}" for day in range(60)])) == {}
+
+
+def test_a_few_years_of_two_digits_that_lie_ahead_are_a_question():
+    found = detect_source(column([*(f"{day % 28 + 1:02d}.03.{70 + day % 30}" for day in range(95)), "01.02.45"]))
+    assert found.spec.dates == {}
+    assert "Dates in column 'x' have years of two digits" in found.questions[0]
+    assert "write below source: dates: {x: dd.mm.yy}" in found.questions[0]
+
+
+@pytest.mark.parametrize("word", ["unknown", "n/a", "k.A."])
+def test_a_first_record_with_a_missing_word_is_no_line_of_names(text, word):
+    with pytest.raises(DataError, match="columns 1 and 2 have the same name") as raised:
+        detect_source(text([f"Paul,Paul,{word}", "Meier,Kurz,34"]))
+    assert "Paul" not in str(raised.value)
 
 
 def test_blanks_and_letters():

@@ -25,10 +25,10 @@ class NameSays:
 
     ``identifier`` and ``free_text`` decide, unless the identifier is a ``person_number`` (ssn), which may recur.
     ``person_id`` is the number of a person (patient_id), ``record_id`` that of something about a person (case_no),
-    ``person`` a person and nothing else (customer), ``bare_id`` an id of nothing in particular (id), ``id_like`` an id
-    of anything (hospital_id, row). ``clinical`` columns are ``sensitive`` because they are details of a treatment,
-    and ``core`` columns are ``quasi`` because nearly everybody knows them who knows the person. ``first`` columns are
-    age, sex and postal code.
+    ``counts_people`` may as well be how many there are (no_patients), ``person`` a person and nothing else (customer),
+    ``bare_id`` an id of nothing in particular (id), ``id_like`` an id of anything (hospital_id, row). ``clinical``
+    columns are ``sensitive`` because they are details of a treatment, and ``core`` columns are ``quasi`` because nearly
+    everybody knows them who knows the person. ``first`` columns are age, sex and postal code.
     """
 
     name: str
@@ -37,6 +37,7 @@ class NameSays:
     record_id: bool
     free_text: bool
     person_id: bool
+    counts_people: bool
     person: bool
     bare_id: bool
     id_like: bool
@@ -84,6 +85,7 @@ def read_name(name: str) -> NameSays:
         person_number=person_number and not identifier,
         record_id=record_id,
         free_text=_meets(spoken, column_name_words.FREE_TEXT),
+        counts_people=person and pieces[0] in column_name_words.NUMBER_WORDS,
         person_id=person and any(piece in numbers | column_name_words.CODE_WORDS for piece in pieces),
         person=person and all(_is(piece, column_name_words.PERSONS) for piece in pieces),
         bare_id=only_numbers and with_id,

@@ -219,10 +219,3 @@ CLINICAL = _words("""
 """)
 CLINICAL_NAME = r"(?<![a-z])(hb)?a1c"
 """HbA1c has a digit in it, which words of names do not have."""
-
-# How tables say "missing" in text: compared without case and outer blanks. None of them is a value of a person.
-MISSING = frozenset(
-    ["", "?", "??", "-", "--", ".", "na", "n/a", "n.a.", "#n/a", "nan", "null", "<null>", "(null)", "none", "nil",
-     "missing", "unknown", "not available", "not known", "unbekannt", "k.a.", "k. a.", "keine angabe", "n.b.",
-     "inconnu", "desconocido", "不明", "欠損", "未記入"]
-)  # fmt: skip

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import DataError
+from sudare.core.missing_words import MISSING_WORDS
 from sudare.core.shown_places import SHOWN
 from sudare.drafts.clinical_values import CLINICAL_CODES, looks_clinical
 from sudare.drafts.column_name_matches import names_a_diagnosis
-from sudare.drafts.column_name_words import MISSING
 from sudare.drafts.patterns import (
     date_form,
     find_separator,
@@ -43,6 +43,9 @@ SAMPLE = 2_000
 """Patterns are looked for in the first distinct values of a column: enough to know it, and quick on a million rows."""
 
 _LONGEST_TOKEN = 24  # texts for missing are short; longer ones need not be compared
+
+_SHORTEST_CODE = 3
+"""The digits that the longest code of a column has at least, if its codes are numbers."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +248,7 @@ def _without_missing(values: pa.Array, counts: pa.Array) -> tuple[pa.Array, pa.A
     """Set the conventional texts for missing apart, in the spellings that occur."""
     short = pc.less_equal(pc.utf8_length(values), _LONGEST_TOKEN)
     bare = pc.utf8_lower(pc.utf8_trim_whitespace(values))
-    lost = pc.and_(short, pc.is_in(bare, value_set=pa.array(sorted(MISSING), bare.type)))
+    lost = pc.and_(short, pc.is_in(bare, value_set=pa.array(sorted(MISSING_WORDS), bare.type)))
     tokens = tuple(sorted(values.filter(lost).to_pylist()))
     there = pc.invert(lost)
     return values.filter(there), counts.filter(there), tokens
@@ -256,6 +259,9 @@ def _builtin(name: str, values: pa.Array) -> str:
     found = fitting_builtin(values, [name, "diagnosis"] if names_a_diagnosis(name) else name)
     if found is None or found not in CODE_SYSTEMS or strange_values(found, values).any():
         return ""
+    texts = _texts(values).slice(0, SAMPLE).to_pylist()
+    if all(text.isdigit() and len(text) < _SHORTEST_CODE for text in texts):
+        return ""  # small numbers count something, or stand for the entries of a list
     return found
 
 

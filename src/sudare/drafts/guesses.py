@@ -48,6 +48,10 @@ _BY_RECORD = (
     "as a quasi-identifier; make one record for each person for {role: sensitive}"
 )
 _IS_ONE_COLUMN = "the table has one column only: is the delimiter right? `sudare init --delimiter` says which it is."
+_HOW_MANY_PEOPLE = (
+    "may be how many people there are, since there are few values; if it is the number of a person, {role: subject} "
+    "counts people by it"
+)
 _ONE_PERSON = "records that share a value agree in other columns, as those of one person do"
 _IF_MEASURED = "if it measures something, {role: quasi, kind: numeric} releases ranges"
 IF_PUBLIC = "if they are not names or codes of people, {role: quasi} releases sets"
@@ -107,6 +111,8 @@ def _guess_subject(says: NameSays, facts: Facts) -> Guess | None:
     if not rank or facts.shape == "items" or (facts.shape == "date" and not says.person_number):
         return None
     few = facts.distinct < _FEWEST_PERSONS
+    if says.counts_people and few:
+        return _with_kind("quasi", _HOW_MANY_PEOPLE, says, facts)
     if not says.person_number and ((rank == 2 and few) or (says.record_id and (few or _is_shared(says, facts)))):
         return None
     # Records of one person that were counted as several people would make k a promise about nobody: where the name

@@ -155,8 +155,8 @@ class _Draft:
 
     def keep_few(self, cost: Mapping[str, float]) -> None:
         """Keep the quasi-identifiers that are known best and cost least; drop or transform the others."""
-        constant = [name for name in self.quasi() if self.facts[name].constant]
-        for name in constant if len(constant) < len(self.quasi()) else []:
+        constant = [name for name in self._released() if self.facts[name].constant]
+        for name in constant if not set(self.quasi()) <= set(constant) else []:
             self._drop(name, "constant, so it tells nothing about anybody")
         ranked = sorted(self.quasi(), key=lambda name: (self._tier(name), self._is_nearly_constant(name), cost[name]))
         secrets = [name for name, guess in self.guesses.items() if guess.role == "sensitive"]

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import DataError, Problem
+from sudare.core.missing_words import is_missing_word
 from sudare.core.shown_places import first_places
 from sudare.core.sizes import MIB
 from sudare.engines.batches import Source, open_table, plain_batches, read_ahead
@@ -27,7 +28,9 @@ _SAMPLE = MIB
 _PIECE = 16 * MIB
 _FEWEST_MARKS, _MANY_MARKS = 3, 100  # in one line; prose has fewer delimiters
 _UNNAMED = "\0unnamed"  # no text file has such a name
-_VALUE = re.compile(r"[\s+-]*[.,]?\d")
+_DIGITS = r"^[\s+-]*[.,]?\d"
+_VALUE = re.compile(_DIGITS)
+_MOSTLY = 0.9  # of the cells of a column
 _SETTING = re.compile(r'^"?sep=(.)"?[\r\n]+$')
 _PACKED = 5  # how many times smaller text usually gets by packing
 
@@ -105,7 +108,7 @@ def header(path: Path, form: TextForm) -> Header:
         )
     delimiter = mark or max(DELIMITERS, key=re.sub(r'"[^"]*"', "", names).count)
     head, cells = (_fields(record, delimiter) for record in (names, first))
-    headed = not any(map(is_value, head)) and any(map(is_value, cells))
+    headed = not any(is_value(name) or is_missing_word(name) for name in head) and any(map(is_value, cells))
     named = len(head)
     if form.blank_records:
         return Header(head, delimiter, above, 0, headed)
@@ -194,20 +197,64 @@ def _check_quotes(path: Path, head: Header, form: TextForm, records: int) -> Non
     """
     if _line_breaks(path) <= records + 1 + head.above:
         return
-    marks = min(max(len(head.names) + head.behind - 1, _FEWEST_MARKS), _MANY_MARKS)
-    like_records = rf"[\r\n](?:[^\r\n]*{re.escape(head.delimiter)}){{{marks}}}"
-    found, before = set[int](), 0
-    for batch in _text_batches(path, head, [*head.names, *head.unnamed], form):
-        for cells in batch.columns:
-            bad = pc.fill_null(pc.match_substring_regex(cells, like_records), False)
-            found |= {before + place + 1 for place in pc.indices_nonzero(bad).to_pylist()}
+    names = [*head.names, *head.unnamed]
+    found, before, in_digits = set[int](), 0, frozenset[int]()
+    many = _many_delimiters(head.delimiter, len(names))
+    for number, batch in enumerate(_text_batches(path, head, names, form)):
+        if number == 0:
+            in_digits = frozenset(place for place, cells in enumerate(batch.columns) if _mostly_digits(cells))
+        for place, cells in enumerate(batch.columns):
+            broken = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(cells, r"[\r\n]"), False))
+            texts = cells.take(broken)
+            sure = pc.match_substring_regex(texts, many).to_pylist()
+            for row, text, is_sure in zip(broken.to_pylist(), texts.to_pylist(), sure, strict=True):
+                if is_sure or _is_span_of_records(text, head.delimiter, place, len(names), in_digits):
+                    found.add(before + row + 1)
         before += len(batch)
     if found:
         several = len(found) > 1
         where = first_places(sorted(found), "record")
         what = f"quoted fields of {len(found)} records hold" if several else "a quoted field of one record holds"
-        hint = "a quotation mark begins a field there and does not end it: remove it, or write it twice in quotes."
+        hint = (
+            "a quotation mark begins a field there and does not end it: remove it, or write it twice in quotes. "
+            "If the text is right, save the table with another delimiter, as a workbook or as Parquet."
+        )
         raise DataError(Problem(path.name, f"{what} what looks like whole records ({where}).", hint))
+
+
+def _many_delimiters(delimiter: str, columns: int) -> str:
+    """Return a pattern of cells with as many delimiters in one line, behind a line break, as only records have."""
+    marks = min(max(columns - 1, _FEWEST_MARKS), _MANY_MARKS)
+    return rf"[\r\n](?:[^\r\n]*{re.escape(delimiter)}){{{marks}}}"
+
+
+def _is_span_of_records(text: str, delimiter: str, place: int, columns: int, in_digits: Collection[int]) -> bool:
+    """Return whether a cell of the column at this place, from 0, holds the end of one record and the start of a later.
+
+    A cell that runs on to a quotation mark in a later record holds what follows its own place in the first record, what
+    comes before it in the last one, and all records between: with other numbers of delimiters, the record would have
+    too many or too few fields. Fields of columns ``in_digits`` must begin with digits, or it is somebody's text.
+    """
+    lines = text.rstrip("\r\n").splitlines()
+    if len(lines) < 2 or columns < 2:
+        return False
+    fields = [line.split(delimiter) for line in lines]
+    wanted = [columns - place, *[columns] * (len(lines) - 2), place + 1]
+    if [len(each) for each in fields] != wanted:
+        return False
+    places = [range(place, columns), *[range(columns)] * (len(lines) - 2), range(place + 1)]
+    return all(
+        is_value(field) or not field.strip()
+        for record, numbers in zip(fields, places, strict=True)
+        for field, number in zip(record, numbers, strict=True)
+        if number in in_digits
+    )
+
+
+def _mostly_digits(cells: pa.Array) -> bool:
+    """Return whether nearly all cells begin with digits, as numbers and dates do."""
+    held = cells.drop_null()
+    return bool(len(held)) and pc.mean(pc.match_substring_regex(held, _DIGITS).cast(pa.float64())).as_py() >= _MOSTLY
 
 
 def _line_breaks(path: Path) -> int:

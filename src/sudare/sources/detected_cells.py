@@ -34,6 +34,9 @@ _EUROPEAN, _ENGLISH = LocalNumbers(",", "."), LocalNumbers(".", ",")
 _MARKED = r"\d[.,]\d|^[.,]\d"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?\s*$"
 _WHOLE = r"^\s*[+-]?\d+\s*$"
+_UNGROUPED = r"^\s*[+-]?\d{4,}\s*$"  # who writes points between thousands does not write these
+_FEWEST_POINTS = 3  # different numbers
+_NO_FRACTIONS = "a point stands between thousands, so that a fraction would begin with a comma"
 
 
 @dataclass
@@ -90,7 +93,7 @@ def _find_case(texts: Mapping[str, pa.Array], found: CellFindings) -> None:
 def _find_numbers(texts: Mapping[str, pa.Array], found: CellFindings) -> set[str]:
     """Find the decimal mark: columns that can be read in one way only decide for all."""
     decided: dict[LocalNumbers, list[str]] = {_EUROPEAN: [], _ENGLISH: []}
-    either, grouped = list[str](), False
+    either, pointed, grouped = list[str](), list[str](), False
     plain = set[str]()
     for name, values in texts.items():
         if not len(values):
@@ -107,6 +110,8 @@ def _find_numbers(texts: Mapping[str, pa.Array], found: CellFindings) -> set[str
             # numbers with a point alone: plain ones, unless other columns have decimal commas and these are grouped
             if all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", text) for text in marked.slice(0, _SAMPLE).to_pylist()):
                 grouped = True
+                if len(marked) >= _FEWEST_POINTS and not pc.any(pc.match_substring_regex(values, _UNGROUPED)).as_py():
+                    pointed.append(name)
             plain.add(name)
             continue
         if len(likely) == 1 or fits[likely[0]] != fits[likely[1]]:
@@ -125,7 +130,9 @@ def _find_numbers(texts: Mapping[str, pa.Array], found: CellFindings) -> set[str
         )
         return plain
     if european:
-        found.note("decimal", ",", f"numbers in {_columns(european)} have a comma before their fraction")
+        fractions = [name for name in european if pc.any(pc.match_substring(texts[name], ",")).as_py()]
+        why = f"numbers in {_columns(fractions)} have a comma before their fraction" if fractions else _NO_FRACTIONS
+        found.note("decimal", ",", why)
         points = [name for name in european if pc.any(pc.match_substring_regex(texts[name], _GROUPED)).as_py()]
         if points or grouped:
             shown = _columns(points) if points else "some columns"
@@ -134,6 +141,11 @@ def _find_numbers(texts: Mapping[str, pa.Array], found: CellFindings) -> set[str
     if english:
         found.note("thousands", ",", f"numbers in {_columns(english)} have a comma between thousands")
         return plain | set(either)
+    if pointed:
+        found.questions.append(
+            f"Numbers in {_columns(pointed)} have a point with three digits behind it. It is read as a decimal mark. "
+            'Is it between thousands? Then write decimal: "," and thousands: "." below source.'
+        )
     if either:
         found.questions.append(
             f"Numbers in {_columns(either)} have a comma with three digits behind it. Is it a decimal mark, or between "
@@ -179,6 +191,7 @@ def _find_dates(texts: Mapping[str, pa.Array], found: CellFindings) -> set[str]:
     """Find the formats of dates; two that all texts of a column have are a question."""
     formats: dict[str, list[str]] = {}
     asked = dict[tuple[tuple[str, ...], ...], list[str]]()
+    to_come = dict[str, tuple[str, ...]]()
     for name, values in texts.items():
         candidates = _candidates(values.slice(0, _SAMPLE).to_pylist())
         if not candidates:
@@ -191,6 +204,8 @@ def _find_dates(texts: Mapping[str, pa.Array], found: CellFindings) -> set[str]:
             continue
         if len(likely) > 1:
             asked.setdefault(tuple(likely), []).append(name)
+        elif _some_are_to_come(values, likely[0]):
+            to_come[name] = likely[0]
         else:
             formats[name] = list(likely[0])
     if formats:
@@ -202,7 +217,13 @@ def _find_dates(texts: Mapping[str, pa.Array], found: CellFindings) -> set[str]:
             f"Dates in {_columns(names)} can be read in {len(readings)} ways. Until you decide, they are read as text. "
             f"Write below source: dates: {lines}"
         )
-    return set(formats) | {name for names in asked.values() for name in names}
+    for name, way in to_come.items():
+        found.questions.append(
+            f"Dates in {_columns([name])} have years of two digits, and up to 68 these are of this century, so that "
+            "some are still to come. Until you decide, they are read as text. Write their years with four digits; if "
+            f"they are right, write below source: dates: {{{name}: {_shown(way)}}}"
+        )
+    return set(formats) | set(to_come) | {name for names in asked.values() for name in names}
 
 
 def _ways(formats: Sequence[str]) -> list[tuple[str, ...]]:
@@ -242,13 +263,27 @@ def _candidates(texts: Sequence[str]) -> list[str]:
     return list(shapes)
 
 
+def _some_are_to_come(values: pa.Array, formats: Sequence[str]) -> bool:
+    """Return whether years of two digits make dates that are still to come, of people that were born before."""
+    if not any(DateFormat.of(text).short_years for text in formats):
+        return False
+    parsed, bad = parse_dates(values, [DateFormat.of(text) for text in formats])
+    return bool(
+        pc.any(pc.and_(pc.invert(bad), pc.fill_null(pc.greater_equal(parsed, _soon(parsed.type)), False))).as_py()
+    )
+
+
+def _soon(kind: pa.DataType) -> pa.Scalar:
+    """Return the day from which on a date is taken for one of another century."""
+    return pa.scalar(datetime.date.today() + datetime.timedelta(days=366)).cast(kind)
+
+
 def _fit(values: pa.Array, *formats: str) -> float:
     """Return the share of texts that are dates in some formats; a date to come is a mistake of the century."""
     parsed, bad = parse_dates(values, [DateFormat.of(text) for text in formats])
     right = pc.invert(bad)
     if any(DateFormat.of(text).short_years for text in formats):
-        today = pa.scalar(datetime.date.today() + datetime.timedelta(days=366)).cast(parsed.type)
-        right = pc.and_(right, pc.fill_null(pc.less(parsed, today), False))
+        right = pc.and_(right, pc.fill_null(pc.less(parsed, _soon(parsed.type)), False))
     return float(pc.mean(right.cast(pa.float64())).as_py() or 0.0)
 
 
