@@ -165,6 +165,11 @@ def test_a_few_wrong_dates_do_not_hide_the_others():
     assert keys(column([*days("%d.%m.%Y"), "30.02.2024"])) == {"dates": {"x": ["dd.mm.yyyy"]}}
 
 
+def test_a_wrong_date_as_computers_write_them_gets_a_format():
+    """By the format, a release says which record holds it; without, all dates would be categories."""
+    assert keys(column([*days("%Y-%m-%d"), "2024-02-30"])) == {"dates": {"x": ["yyyy-mm-dd"]}}
+
+
 def test_two_readings_of_a_date_are_a_question():
     found = detect_source(column(["03.04.2024", "05.06.2024"] * 9, y=["03.04.2024", "12.12.2023"] * 9))
     assert found.spec.dates == {}

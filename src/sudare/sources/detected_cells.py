@@ -30,6 +30,7 @@ _DATE = re.compile(
 )
 _WORDED = re.compile(r"\s*\d{1,2}(?P<first>\.? |-)[^\W\d_]{3,12}\.?(?P<second> |-)(?P<year>\d{4}|\d{2})\s*")
 _ISO = re.compile(r"\s*\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?\s*")
+_ISO_DAY = r"^\s*\d{4}-\d{2}-\d{2}\s*$"
 _EUROPEAN, _ENGLISH = LocalNumbers(",", "."), LocalNumbers(".", ",")
 _MARKED = r"\d[.,]\d|^[.,]\d"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?\s*$"
@@ -193,7 +194,7 @@ def _find_dates(texts: Mapping[str, pa.Array], found: CellFindings) -> set[str]:
     asked = dict[tuple[tuple[str, ...], ...], list[str]]()
     to_come = dict[str, tuple[str, ...]]()
     for name, values in texts.items():
-        candidates = _candidates(values.slice(0, _SAMPLE).to_pylist())
+        candidates = _candidates(values.slice(0, _SAMPLE).to_pylist()) or _broken_iso_dates(values)
         if not candidates:
             continue
         ways = _ways([text for text in candidates if _fit(values, text)])
@@ -276,6 +277,12 @@ def _some_are_to_come(values: pa.Array, formats: Sequence[str]) -> bool:
 def _soon(kind: pa.DataType) -> pa.Scalar:
     """Return the day from which on a date is taken for one of another century."""
     return pa.scalar(datetime.date.today() + datetime.timedelta(days=366)).cast(kind)
+
+
+def _broken_iso_dates(values: pa.Array) -> list[str]:
+    """Return the format of computers, if some dates in it do not exist: with the format, a release names them."""
+    written = float(pc.mean(pc.match_substring_regex(values, _ISO_DAY).cast(pa.float64())).as_py() or 0.0)
+    return ["yyyy-mm-dd"] if written >= NEARLY_ALL and _fit(values, "yyyy-mm-dd") < 1 else []
 
 
 def _fit(values: pa.Array, *formats: str) -> float:
