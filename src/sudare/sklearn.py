@@ -10,6 +10,7 @@ This needs scikit-learn.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -51,14 +52,15 @@ class ReleaseEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         certificate: the certificate of the release, a mapping or its file. With it, columns that are no
             quasi-identifiers are read as values, and not as cells, and decimal commas are read as the release has them.
             It has to name all columns.
-        policy: the policy of the release. With it, labels of hierarchies are divided among their leaves.
-        kinds: what columns hold, if it cannot be seen: "numeric", "categorical" or "items" for each column.
+        policy: the policy of the release. With it, labels of hierarchies are divided among their leaves, and dates that
+            are shown as years take raw dates.
+        kinds: what columns hold, if it cannot be seen: "numeric", "dates", "categorical" or "items" for each column.
         ranges: what a range becomes: "middle", "ends" or "draw".
         everything: what a cell becomes that shows nothing: "share" divides it evenly among all values of the column,
             "missing" leaves it missing.
         handle_unknown: what to do with a category that was not there in `fit`. "share" counts it as `other` if the
             release has that, and otherwise divides it evenly among all categories; "ignore" counts it for none; "error"
-            raises.
+            raises. A `UserWarning` names each column in which `transform` finds no category that was there in `fit`.
         most_categories: the largest number of categories or items of a column.
         random_state: makes "draw" repeatable.
     """
@@ -109,7 +111,10 @@ class ReleaseEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         table = self._table(X, reset=False)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.ranges == "draw" else 0
-        made = self.layout_.encode(self.layout_.roles.shown(table), generator_of(seed))
+        shown = self.layout_.roles.shown(table)
+        made = self.layout_.encode(shown, generator_of(seed))
+        for problem in self.layout_.strange(shown):
+            warnings.warn(str(problem), stacklevel=3)  # scikit-learn wraps this
         found = np.empty((table.num_rows, made.num_columns), order="F")
         for place, cells in enumerate(made.columns):
             found[:, place] = cells.cast(pa.float64(), safe=False).to_numpy()

@@ -100,6 +100,33 @@ def test_numbers_need_no_data(release, place):
     assert "disease=xpox" in shown
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "json", "parquet"])
+def test_columns_that_show_nothing_do_not_lose_the_rows(place, form):
+    place.data("age,job,note\n" + "".join(f"{age},{job},x\n" for age, job in enumerate("abcdef")))
+    rules = {"columns": {"age": {"role": "quasi", "kind": "numeric", "hierarchy": "flat"},
+                         "job": {"role": "quasi", "hierarchy": "flat"}, "note": {"role": "insensitive"}},
+             "require": [{"model": "k-anonymity", "k": 6}], "method": {"name": "full-domain"}}  # fmt: skip
+    release = place.released(place.folder / "people.csv", rules)
+    out = release.parent / f"numbers.{form}"
+    said = refused(release, "--numeric", "--columns", "job,age", "--out", out)
+    assert said.startswith("sudare: columns: nothing can become a number. All cells of 'job', 'age' are hidden (*)")
+    assert not out.exists()
+    assert "All cells of 'job'" in refused(release, "--numeric", "--columns", "job", "--as", "csv")
+    assert "All cells of 'age'" in refused(release, "--numeric", "--columns", "age")
+    policy = place.folder / "kinds.json"
+    policy.write_text(json.dumps(rules))
+    assert f"{out}: 6 rows, 1 columns." in view(
+        release, "--numeric", "--columns", "job,age", "--policy", policy, "--out", out
+    )
+    printed = view(release, "--numeric", "--columns", "age", "--policy", policy, "--as", "jsonl")
+    assert [json.loads(line) for line in printed.splitlines()] == [{"age": None}] * 6
+
+
+@pytest.mark.parametrize("more", [["--as", "csv"], ["--numeric"], ["--as", "tsv"], []])
+def test_no_column_is_no_choice(release, more):
+    assert refused(release, "--columns", " ,", *more).startswith("sudare: --columns: names no column. Hint: ")
+
+
 def test_the_format_is_the_one_that_is_named(release):
     out = release.parent / "numbers.txt"
     view(release, "--numeric", "--as", "tsv", "--out", out)

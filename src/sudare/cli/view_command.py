@@ -66,7 +66,7 @@ def view(
         from sudare import api
         from sudare.releases import converted_files
 
-        target = _format(form, out)
+        target, wanted = _format(form, out), _named(columns)
         idle = [*options, *([] if policy is None else ["policy"])]
         if idle and not numeric:
             what = "has an effect only with --numeric."
@@ -75,9 +75,9 @@ def view(
             check_new(out)
         if numeric:
             known = None if policy is None else given(policy, outside)
-            table = api.numeric(release, policy=known, columns=_named(columns), **options)
+            table = api.numeric(release, policy=known, columns=wanted, **options)
         else:
-            table = api.released_rows(release, _named(columns))
+            table = api.released_rows(release, wanted)
         every = table.num_rows
         if rows is not None:
             table = table.slice(0, rows)
@@ -109,7 +109,11 @@ def _format(form: str | None, out: Path | None) -> str | None:
 
 
 def _named(columns: str | None) -> list[str] | None:
-    return None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+    """Return the names between the commas, None if all columns are wanted; raise if there is none."""
+    found = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+    if found == []:
+        raise ParameterError(Problem("--columns", "names no column.", "such as --columns age,sex; or leave it out."))
+    return found
 
 
 def _show(place: str, table: pa.Table, every: int, limited: bool) -> None:

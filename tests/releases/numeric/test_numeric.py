@@ -234,10 +234,12 @@ SHARES = st.lists(st.sampled_from(["a", "b", "c", "{a, b}", "{a, b, c}", "{b, nu
 @given(SHARES)
 def test_shares_add_up_to_what_is_known(cells):
     rows = pa.table({"x": pa.array(cells, pa.string())})
-    found = sudare.numeric(rows, kinds={"x": "categorical"})
-    if not found.num_columns:
-        assert {cell for cell in cells if cell != "*"} <= {None}
+    if {cell for cell in cells if cell != "*"} <= {None}:
+        with pytest.raises(DataError, match="nothing can become a number"):
+            sudare.numeric(rows, kinds={"x": "categorical"})
         return
+    found = sudare.numeric(rows, kinds={"x": "categorical"})
+    assert found.num_rows == len(cells)
     sums = np.sum([column.to_numpy() for column in found.columns], axis=0)
     for cell, total in zip(cells, sums.tolist(), strict=True):
         if cell is None:
@@ -335,6 +337,111 @@ def test_a_column_that_shows_nothing():
     rows = released(a=["*", "*", None], b=["1", "2", "3"])
     assert sudare.numeric(rows).column_names == ["b"]
     assert sudare.numeric(rows, kinds={"a": "numeric"})["a"].to_pylist() == [None, None, None]
+
+
+HIDDEN = {"age": ["*", "*", "*"], "job": ["*", None, "*"], "items": [[], [], []]}
+
+
+@pytest.mark.parametrize("kind", [pa.table, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("options", [{}, {"everything": "missing"}, {"ranges": "ends"}, {"unchanged": "encode"}])
+def test_no_table_without_columns_loses_its_rows(kind, options):
+    with pytest.raises(DataError) as error:
+        sudare.numeric(kind(HIDDEN), **options)
+    assert str(error.value).startswith(
+        "columns: nothing can become a number. All cells of 'age', 'job', 'items' are hidden (*), missing or empty. "
+    )
+    assert error.value.exit_code == 2
+    with pytest.raises(DataError, match="All cells of 'job' are"):
+        sudare.numeric(kind(HIDDEN | {"zip": ["1", "2", "3"]}), columns=["job"], **options)
+    assert sudare.numeric(kind(HIDDEN), kinds={"age": "numeric"}, **options).shape[0] == 3
+
+
+def test_a_release_that_shows_nothing_in_the_chosen_columns():
+    rules = {
+        "columns": {name: {"role": "quasi", "hierarchy": "flat"} for name in ("age", "job")}
+        | {"paid": {"role": "insensitive"}},
+        "require": [{"model": "k-anonymity", "k": 6}],
+        "method": {"name": "full-domain"},
+    }
+    data = pd.DataFrame({"age": [1, 2, 3, 4, 5, 6], "job": list("abcdef"), "paid": range(6)})
+    release = sudare.anonymize(data, rules)
+    assert set(release.data["age"]) == set(release.data["job"]) == {"*"}
+    with pytest.raises(DataError, match="All cells of 'age', 'job' are hidden"):
+        release.to_numeric(columns=["age", "job"])
+    assert release.to_numeric().shape == (6, 1)
+    found = release.to_numeric(columns=["age", "job"], kinds={"age": "numeric"})
+    assert found.shape == (6, 1)
+    assert found["age"].isna().all()
+    with pytest.raises(DataError, match="columns: names no column"):
+        release.to_numeric(columns=[])
+
+
+def day(text):
+    """The number of a day, from 1970."""
+    return datetime.date.fromisoformat(text).toordinal() - datetime.date(1970, 1, 1).toordinal()
+
+
+BORN = {"columns": {"born": {"role": "quasi", "hierarchy": {"dates": ["year"]}}},
+        "require": [{"model": "k-anonymity", "k": 2}]}  # fmt: skip
+
+
+@pytest.mark.parametrize("more", [{"policy": BORN}, {"kinds": {"born": "dates"}}])
+def test_years_of_dates_are_ranges_of_days(more):
+    rows = released(born=["1972", "1905", "*", None])
+    found = sudare.numeric(rows, ranges="ends", **more)
+    assert found["born_low"].to_pylist() == [day("1972-01-01"), day("1905-01-01"), day("1905-01-01"), None]
+    assert found["born_high"].to_pylist() == [day("1972-12-31"), day("1905-12-31"), day("1972-12-31"), None]
+    # nobody knows otherwise, and these may be anything that is counted
+    assert sudare.numeric(rows)["born"].to_pylist() == [1972, 1905, (1972 + 1905) / 2, None]
+    # a program that reads a text file takes years for numbers
+    for years in (pa.array([1972, 1905], pa.int64()), pa.array([1972, 1905, None], pa.float64())):
+        found = sudare.numeric(released(born=years), ranges="ends", **more)
+        assert found["born_low"].to_pylist()[:2] == [day("1972-01-01"), day("1905-01-01")]
+        assert found["born_high"].to_pylist()[2:] == [None] * years.null_count
+
+
+@pytest.mark.parametrize("levels", [["year"], ["month", "quarter", "year"]])
+def test_a_release_that_shows_years_is_one_of_dates(tmp_path, levels):
+    born = {"role": "quasi", "kind": "numeric", "hierarchy": {"dates": levels}}
+    rules = BORN | {"columns": {"born": born}, "require": [{"model": "k-anonymity", "k": 6}],
+                    "method": {"name": "full-domain"}}  # fmt: skip
+    dates = [datetime.date(1970 + number % 3, 1 + number % 12, 5) for number in range(36)]
+    release = sudare.anonymize(pd.DataFrame({"born": dates}), rules, out=tmp_path / "r.csv")
+    shown = pd.read_csv(tmp_path / "r.csv")
+    assert set(shown["born"]) == {1970, 1971, 1972}
+    wanted = {day("1970-07-02"), day("1971-07-02"), day("1972-07-01") + 0.5}
+    assert set(release.to_numeric(policy=rules)["born"].to_pylist()) == wanted
+    assert set(sudare.numeric(shown, release.certificate, policy=rules)["born"]) == wanted
+
+
+def test_a_policy_says_by_its_leaves_and_formats_that_a_column_holds_dates():
+    tree = {"*": {"1972": ["1972-02-03", "1972-11-28"], "1905": ["1905-05-05"]}}
+    rows = released(born=["1972", "1905"])
+    for said in (
+        {"columns": {"born": {"role": "quasi", "hierarchy": {"tree": tree}}}},
+        {"columns": {"born": {"role": "quasi"}}, "source": {"dates": {"born": "dd.mm.yyyy"}}},
+    ):
+        found = sudare.numeric(rows, policy=BORN | said, ranges="ends")
+        assert found["born_high"].to_pylist() == [day("1972-12-31"), day("1905-12-31")]
+    numbers = {"columns": {"born": {"role": "quasi", "hierarchy": {"tree": {"*": {"old": ["1905"], "new": ["1972"]}}}}}}
+    assert sudare.numeric(rows, policy=BORN | numbers)["born"].to_pylist() == [1972, 1905]
+
+
+def test_what_is_no_date_stays_what_it_is():
+    for cells in (["1972", "unknown"], ["1972", "12"]):
+        rows = released(born=cells)
+        assert sudare.numeric(rows, policy=BORN).equals(sudare.numeric(rows))  # is it the policy of this release?
+        with pytest.raises(DataError, match="has cells that are no dates"):
+            sudare.numeric(rows, kinds={"born": "dates"})
+    assert sudare.numeric(released(born=[12, 1972]), policy=BORN)["born"].to_pylist() == [12, 1972]
+    with pytest.raises(DataError, match="has cells that are no dates"):
+        sudare.numeric(released(born=[12, 1972]), kinds={"born": "dates"})
+    names = sudare.numeric(released(born=["1972"]), policy=BORN, kinds={"born": "categorical"}).column_names
+    assert names == ["born=1972"]
+    assert sudare.numeric(released(born=["*", None]), policy=BORN)["born"].to_pylist() == [None, None]
+    assert sudare.numeric(released(born=["{1972, 1974}"]), policy=BORN, ranges="ends").to_pydict() == {
+        "born_low": [day("1972-01-01")], "born_high": [day("1974-12-31")],
+    }  # fmt: skip
 
 
 def test_bands_of_a_source_are_ranges():

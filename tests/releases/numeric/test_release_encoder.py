@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -64,6 +66,83 @@ def test_unknown_cells_of_numbers():
     assert np.isnan(ReleaseEncoder(handle_unknown="ignore").fit(TRAINING).transform(odd)[0, 0])
     with pytest.raises(DataError, match="has cells that are no numbers"):
         ReleaseEncoder(handle_unknown="error").fit(TRAINING).transform(odd)
+
+
+BORN = {"columns": {"born": {"role": "quasi", "hierarchy": {"dates": ["year"]}}},
+        "require": [{"model": "k-anonymity", "k": 2}]}  # fmt: skip
+YEARS = pd.DataFrame({"born": ["1971", "1970", "*"]})
+DATES = [datetime.date(1970, 1, 3), datetime.date(1972, 11, 28)]
+FORMS = [
+    pd.Series(DATES), pd.Series(pd.to_datetime(DATES)), pd.Series([str(date) for date in DATES]), pl.Series(DATES),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dates", FORMS, ids=["objects", "timestamps", "text", "polars"])
+@pytest.mark.parametrize("more", [{"policy": BORN}, {"kinds": {"born": "dates"}}])
+def test_a_release_that_shows_years_takes_raw_dates(dates, more):
+    raw = (pl.DataFrame if isinstance(dates, pl.Series) else pd.DataFrame)({"born": dates})
+    encoder = ReleaseEncoder(**more).fit(YEARS)
+    assert encoder.transform(YEARS).tolist() == [[365 + 182], [182], [364.5]]
+    assert encoder.transform(raw).tolist() == [[2], [1062]]
+    # pandas takes the years of a text file for numbers, if no cell is hidden there
+    numbers = YEARS[:2].astype(int)
+    assert encoder.transform(numbers).tolist() == [[365 + 182], [182]]
+    assert ReleaseEncoder(**more).fit(numbers).transform(raw).tolist() == [[2], [1062]]
+    with pytest.raises(DataError, match="has numbers here, and had dates before"):
+        encoder.transform(pd.DataFrame({"born": [5, 6]}))
+
+
+@pytest.mark.parametrize("dates", FORMS, ids=["objects", "timestamps", "text", "polars"])
+@pytest.mark.parametrize("training", [YEARS, YEARS[:2].astype(int)], ids=["text", "numbers"])
+@pytest.mark.parametrize("unknown", ["share", "ignore", "error"])
+def test_dates_in_a_column_of_numbers_are_refused_with_what_helps(dates, training, unknown):
+    raw = (pl.DataFrame if isinstance(dates, pl.Series) else pd.DataFrame)({"born": dates})
+    with pytest.raises(DataError) as error:
+        ReleaseEncoder(handle_unknown=unknown).fit(training).transform(raw)
+    assert str(error.value) == (
+        "column 'born': has dates here, and had numbers before. Hint: if it shows dates as years, pass the policy, or "
+        'say so: kinds={"born": "dates"}.'
+    )
+
+
+def test_other_kinds_of_cells_are_refused():
+    for had, given, kinds in (
+        ("39", "08:30:00", "times"),
+        ("08:30:00", "2020-01-05", "dates"),
+        ("39", "2020-Q1", "da"),
+    ):
+        with pytest.raises(DataError, match=f"has {kinds}.* before. Hint: give it"):
+            ReleaseEncoder().fit(pd.DataFrame({"x": [had]})).transform(pd.DataFrame({"x": [given, "*", None]}))
+    # one of many is a mistake in the data, and what to do with it can be chosen
+    age = pd.DataFrame({"age": ["39", "2020-01-05"], "sex": "F"})
+    assert ReleaseEncoder().fit(TRAINING).transform(age)[:, 0].tolist() == [39, 29.5]
+
+
+def test_a_column_without_any_known_category_is_told():
+    raw = pd.DataFrame({"born": DATES})
+    encoder = ReleaseEncoder(kinds={"born": "categorical"}).fit(YEARS)
+    with pytest.warns(UserWarning) as told:
+        assert encoder.transform(raw).tolist() == [[0.5, 0.5]] * 2
+    assert [str(each.message) for each in told] == [
+        "column 'born': has no category that it had before, so that it says nothing. Hint: if it shows dates, say so: "
+        'kinds={"born": "dates"}.'
+    ]
+    assert told[0].filename == __file__
+    for unknown in ("share", "ignore"):
+        encoder = ReleaseEncoder(handle_unknown=unknown).fit(TRAINING)
+        with pytest.warns(
+            UserWarning, match="'sex': has no category .* Hint: are its values written as in the release"
+        ):
+            encoder.transform(pd.DataFrame({"age": [1, 2], "sex": ["male", "female"]}))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            encoder.transform(RAW)
+            encoder.transform(pd.DataFrame({"age": ["*"], "sex": ["*"]}))
+            encoder.transform(pd.DataFrame({"age": [1], "sex": [None]}))
+    rare = ReleaseEncoder().fit(TRAINING.assign(sex=["F", "other", "F"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rare.transform(pd.DataFrame({"age": [1], "sex": ["X"]})).tolist() == [[1, 0, 1]]
 
 
 def test_items():

@@ -11,6 +11,7 @@ from sudare.core.errors import DataError, ParameterError, Problem
 from sudare.releases.cell_reader import Anything, Choice, HalfOpen, Interval, ReadCell
 from sudare.releases.numeric.numeric_options import NumericOptions
 from sudare.releases.numeric.shown_column import Leaves, ShownColumn
+from sudare.releases.numeric.spans import spans_on
 from sudare.table import OTHER
 
 
@@ -37,6 +38,19 @@ class CategoryColumn:
     def names(self, _: NumericOptions) -> list[str]:
         """Return the names of the new columns."""
         return [f"{self.name}={category}" for category in self.categories]
+
+    def strangeness(self, shown: ShownColumn, options: NumericOptions) -> Problem | None:
+        """Return what is wrong if cells name categories, and none of those that were there when they were collected."""
+        if not self.categories or (options.unknown == "share" and OTHER in self.categories):
+            return None
+        there = [cell for cell, missing in zip(shown.cells, shown.missing, strict=True) if not missing]
+        named = {each for cell in there for each in _members(cell, self.leaves) if each is not None}
+        if not named or not named.isdisjoint(self.categories):
+            return None
+        dates = spans_on("day", pa.array(self.categories, pa.large_string())).known.all()
+        say = f'if it shows dates, say so: kinds={{"{self.name}": "dates"}}.'
+        hint = say if dates else "are its values written as in the release?"
+        return Problem(f"column '{self.name}'", "has no category that it had before, so that it says nothing.", hint)
 
     def encode(
         self, shown: ShownColumn, options: NumericOptions, _: np.random.Generator | None = None

@@ -17,7 +17,7 @@ WORDS = {
     "unknown": ("share", "ignore", "error"),
 }
 """What each choice may be."""
-KINDS = ("numeric", "categorical", "items")
+KINDS = ("numeric", "dates", "categorical", "items")
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ class ColumnRoles:
     ``generalized`` columns show cells, all others show values. ``hidden`` ones show several values of which one is
     true. ``quasi`` is None if nothing is known: then all columns count as quasi-identifiers that are generalized.
     ``masked`` says that some rows may show nothing at all. ``published`` columns are in every release of the
-    certificate, and it says something about ``named`` ones. Those of ``commas`` may have decimal commas.
+    certificate, and it says something about ``named`` ones. Those of ``commas`` may have decimal commas. Those of
+    ``dates`` show dates, even where each cell is a year.
     """
 
     quasi: frozenset[str] | None = None
@@ -50,6 +51,7 @@ class ColumnRoles:
     published: Sequence[str] = ()
     named: frozenset[str] | None = None
     commas: frozenset[str] = frozenset()
+    dates: frozenset[str] = frozenset()
     leaves: Mapping[str, Leaves] = field(default_factory=dict)
     separators: Mapping[str, str] = field(default_factory=dict)
 
@@ -61,9 +63,15 @@ class ColumnRoles:
         leaves: Mapping[str, Leaves] | None = None,
         separators: Mapping[str, str] | None = None,
         commas: Iterable[str] = (),
+        dates: Iterable[str] = (),
     ) -> ColumnRoles:
-        """Return what a certificate says, and a policy: leaves below labels, and what joins the items of sets."""
-        known = {"leaves": leaves or {}, "separators": separators or {}, "commas": frozenset(commas)}
+        """Return what a certificate says, and a policy: leaves below labels, what joins the items of sets, dates."""
+        known = {
+            "leaves": leaves or {},
+            "separators": separators or {},
+            "commas": frozenset(commas),
+            "dates": frozenset(dates),
+        }
         if certificate is None:
             return cls(**known)  # type: ignore[arg-type]
         recoding = certificate.recoding
@@ -143,6 +151,16 @@ class NumericLayout:
         """Return a layout without the columns of numbers that show none: there is nothing to learn from them."""
         empty = (name for name, made in self.columns.items() if isinstance(made, NumberColumn) and made.empty)
         return replace(self, dropped=frozenset(empty))
+
+    def silent(self) -> list[str]:
+        """Return the columns that become no new column, because they show neither a category nor an item."""
+        return [name for name, made in self.columns.items() if made is not None and not made.names(self.options)]
+
+    def strange(self, table: Mapping[str, ShownColumn]) -> list[Problem]:
+        """Return the columns of categories in which a table has none that was there before: they tell nothing."""
+        categorical = {name: made for name, made in self.columns.items() if isinstance(made, CategoryColumn)}
+        found = [made.strangeness(table[name], self.options) for name, made in categorical.items()]
+        return [problem for problem in found if problem is not None]
 
     def names(self, called: Mapping[str, str] | None = None) -> list[str]:
         """Return the names of the new table's columns, if the old ones are called like this."""
@@ -227,5 +245,5 @@ def _encoder(shown: ShownColumn, roles: ColumnRoles, options: NumericOptions) ->
     if name in roles.hidden or shown.is_list or name in roles.sets or kind == "items":
         separator = roles.separators.get(name)
         return ItemColumn.of(shown, leaves, options.most, separator, alternatives=name in roles.hidden)
-    numbers = NumberColumn.of(shown, leaves, kind)
+    numbers = NumberColumn.of(shown, leaves, kind, dates=name in roles.dates)
     return CategoryColumn.of(shown, leaves, options.most) if numbers is None else numbers

@@ -14,9 +14,11 @@ from sudare import engines
 from sudare.core.errors import DataError, ParameterError, Problem, did_you_mean
 from sudare.core.input_limits import certificate_text
 from sudare.policy import Policy
+from sudare.releases.cell_values import day_span, is_written_number
 from sudare.releases.certificate import Certificate
 from sudare.releases.numeric.numeric_options import NumericOptions
 from sudare.releases.numeric.numeric_table import ColumnRoles, layout_of, masked_rows
+from sudare.releases.numeric.shown_column import Leaves
 from sudare.releases.opened_release import check_certificate, chosen, leaves_of, open_released, text_layout
 
 PaperLike = Mapping[str, Any] | str | Path | None
@@ -41,9 +43,23 @@ def numeric_release(
     if certificate is not None:
         roles.check_release(shown)
     layout = layout_of({name: shown[name] for name in wanted}, roles, options)
+    if not layout.names():
+        raise _no_number(layout.silent())
     made = back(layout.encode(shown, generator, masked=masked_rows(shown, roles)))
     index = getattr(release if getattr(release, "data", None) is None else release.data, "index", None)
     return made.set_index(index) if index is not None and hasattr(made, "set_index") else made
+
+
+def _no_number(silent: Sequence[str]) -> DataError:
+    """Return what to raise where no column is left: a table without columns would lose its rows."""
+    if not silent:
+        return DataError(Problem("columns", "names no column.", "name some, or leave it out for all."))
+    named = ", ".join(f"'{name}'" for name in silent)
+    what = f"nothing can become a number. All cells of {named} are hidden (*), missing or empty."
+    hint = (
+        "choose a column that shows something, too. With the policy, columns of kind: numeric become missing numbers."
+    )
+    return DataError(Problem("columns", what, hint))
 
 
 def roles_of(certificate: Certificate | None, policy: Policy | None, names: list[str]) -> ColumnRoles:
@@ -52,7 +68,19 @@ def roles_of(certificate: Certificate | None, policy: Policy | None, names: list
     separators = {name: spec.separator for name, spec in specs.items() if spec.separator is not None}
     layout = None if certificate is None else text_layout(certificate, "certificate")
     commas = layout.numbers if layout is not None and layout.decimal == "," else ()
-    return ColumnRoles.of(certificate, leaves=leaves_of(policy, names), separators=separators, commas=commas)
+    leaves = leaves_of(policy, names)
+    dates = () if policy is None else _dates(policy, leaves)
+    return ColumnRoles.of(certificate, leaves=leaves, separators=separators, commas=commas, dates=dates)
+
+
+def _dates(policy: Policy, leaves: Mapping[str, Leaves]) -> list[str]:
+    """Return the columns that a policy says to hold dates: by their levels, their formats, or the leaves themselves."""
+    found = [name for name, spec in policy.columns.items() if spec.hierarchy is not None and spec.hierarchy.dates]
+    for name, below in leaves.items():
+        values = {leaf for each in below.values() for leaf in each}
+        if all(map(day_span, values)) and not all(map(is_written_number, values)):  # years alone may be numbers
+            found.append(name)
+    return [*found, *policy.source.dates]
 
 
 def options_of(

@@ -24,6 +24,8 @@ from sudare.releases.numeric.spans import Axis, Floats, Mask
 
 Leaves = Mapping[str, Sequence[str]]
 """The leaves below each label of a column's hierarchy."""
+FIRST_YEAR, LAST_YEAR = 1000, 9999
+"""The years that a number of four digits can say."""
 
 
 class ShownColumn:
@@ -60,6 +62,17 @@ class ShownColumn:
     def is_number(self) -> bool:
         """Whether cells are numbers, and neither texts, dates nor truth values."""
         return self.axis == "number" and not pa.types.is_boolean(self.kind)
+
+    def with_years(self) -> ShownColumn:
+        """Return the column with its numbers as texts if they are years, as programs read those of a text file."""
+        if not self.is_number:
+            return self
+        known = np.isfinite(self.places)
+        years = self.places[known]
+        if not np.all((years == np.floor(years)) & (years >= FIRST_YEAR) & (years <= LAST_YEAR)):
+            return self
+        texts = pa.array(np.where(known, self.places, 0).astype(np.int64), mask=~known).cast(pa.large_string())
+        return ShownColumn(self.name, pa.chunked_array([texts]), literal=self.literal)
 
     def plain(self) -> pa.Array:
         """Return the cells as they are, in one piece and without a dictionary."""

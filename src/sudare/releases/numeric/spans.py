@@ -60,7 +60,7 @@ def spans_on(axis: Axis, texts: pa.Array) -> Spans:
 def read_spans(texts: pa.Array) -> Spans | None:
     """Return where cells begin and end on the axis that has all of them; None if there is none.
 
-    Nulls are on every axis. A year by itself is a number, unless other cells are dates.
+    Nulls are on every axis. Years alone are numbers; beside months, quarters or days they are dates.
     """
     there = texts.is_valid().to_numpy(zero_copy_only=False)
     if not there.any():
