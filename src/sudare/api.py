@@ -19,7 +19,7 @@ from sudare.pipeline.request import runs_on_spark
 from sudare.pipeline.request_checks import check_classes, chosen_method, made_from_values
 from sudare.pipeline.request_checks import check_plan as check_plan
 from sudare.pipeline.request_checks import load_policy as load_policy
-from sudare.policy import Policy
+from sudare.policy import Policy, SourceSpec
 from sudare.releases import private_folder, second_table
 from sudare.releases.plans import Plan
 from sudare.sources.column_hierarchies import column_hierarchy, values_without_place
@@ -552,8 +552,9 @@ def numeric(
             "missing" leaves it missing.
         unchanged: whether to "keep" columns that are no quasi-identifiers, or to "encode" them, too.
         columns: the columns of the release to return; without it, all.
-        kinds: what columns hold, if it cannot be seen: "numeric", "categorical" or "items" for each column.
-        policy: the policy of the release. With it, labels of hierarchies are divided among their leaves.
+        kinds: what columns hold, if it cannot be seen: "numeric", "dates", "categorical" or "items" for each column.
+        policy: the policy of the release. With it, labels of hierarchies are divided among their leaves, and years are
+            dates where the column holds dates.
         most_categories: the largest number of categories or items of a column.
         seed: makes "draw" repeatable.
     """
@@ -678,9 +679,12 @@ def _draft_source(
 ) -> tuple[pa.Table, str, SourceNotes]:
     """Return the table that a draft looks at, what to call it, and how it was read."""
     from sudare.drafts import SourceNotes
+    from sudare.drafts.header_row import check_header
     from sudare.sources.detected_source import detect_source
 
     found = detect_source(data, encoding=encoding, delimiter=delimiter, sheet=sheet)
+    if found.spec.sheet is not None:  # a table alone does not say which sheet it is from; the message must
+        check_header(found.table, sheet=found.spec.sheet)
     return found.table, name or found.name, SourceNotes(found.spec, found.reasons, found.questions)
 
 
@@ -690,7 +694,7 @@ def make_hierarchy(
     hierarchy: Mapping[str, Any] | str,
     *,
     separator: str | None = None,
-    missing: Sequence[str] = (),
+    missing: Sequence[str] | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> hierarchies.Hierarchy:
@@ -701,19 +705,46 @@ def make_hierarchy(
         column: the column.
         hierarchy: what a policy would say, such as "icd-10", "auto" or {"prefix": [5, 3]}.
         separator: what separates the items of a cell, if the column holds item sets in text.
-        missing: texts that stand for a missing cell, besides an empty one.
+        missing: texts that stand for a missing cell, besides an empty one; if not given, those that `draft` lists.
         encoding: the encoding of a text file; like everything that `draft` finds out, it is detected if not given.
         delimiter: what separates the fields of a text file; detected if not given.
     """
+    return make_hierarchy_with_missing(
+        data, column, hierarchy, separator=separator, missing=missing, encoding=encoding, delimiter=delimiter
+    )[0]
+
+
+def make_hierarchy_with_missing(
+    data: Data,
+    column: str,
+    hierarchy: Mapping[str, Any] | str,
+    *,
+    separator: str | None = None,
+    missing: Sequence[str] | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+) -> tuple[hierarchies.Hierarchy, Sequence[str]]:
+    """Return the hierarchy of a column, as `make_hierarchy` does, and the texts that were found to mean missing."""
     sets = {} if separator is None else {"kind": "items", "separator": separator}
     policy = Policy.parse(
         {
             "columns": {column: {"role": "quasi", "hierarchy": hierarchy, **sets}},
             "require": [{"model": "k-anonymity", "k": 2}],
-            "source": {"missing": ["", *missing]},
+            "source": {"missing": ["", *(missing or ())]},
         }
     )
-    return column_hierarchy(data, policy, column, encoding=encoding, delimiter=delimiter)
+    found: Sequence[str] = ()
+    if missing is None:
+        from sudare.drafts.facts import look
+        from sudare.sources.detected_source import detect_source
+
+        table = detect_source(data, encoding=encoding, delimiter=delimiter).table
+        if column in table.column_names:  # if not, the error below says so
+            found = [text for text in look(column, table[column]).tokens if text]
+            policy = policy.model_copy(update={"source": SourceSpec(missing=["", *found])})
+            if engines.find_place(data) is None:  # what is read need not be read again; of a database it is a part
+                data, encoding, delimiter = table.select([column]), None, None
+    return column_hierarchy(data, policy, column, encoding=encoding, delimiter=delimiter), found
 
 
 def hierarchy_gaps(data: Data, policy: Policy | Mapping[str, Any] | str | Path, column: str) -> list[str]:

@@ -74,7 +74,10 @@ def test_an_existing_file_stays(place):
         ([], "needs exactly one of --builtin, --prefix, --bands, --dates, --auto; got none"),
         (["--auto", "--prefix", "5"], "got --prefix and --auto"),
         (["--builtin", "icd10"], "Did you mean 'icd-10'?"),
-        (["--builtin", "icd-10"], "1 of the column's 4 distinct values is not among the ICD-10 codes"),
+        (
+            ["--builtin", "icd-10", "--missing", "!"],
+            "1 of the column's 4 distinct values is not among the ICD-10 codes",
+        ),
         (["--prefix", "five"], "must be numbers with commas between them, as in 5,3,2"),
         (["--prefix", "3,5"], "prefix lengths must fall"),
         (["--bands", "5,7"], "each band width must be a multiple"),
@@ -89,6 +92,92 @@ def test_what_is_wrong(place, options, said):
     assert done.exit_code == 2
     assert said in done.stderr
     assert not (place.folder / "h.csv").exists()
+
+
+GERMAN = "alter;gewicht;geburt;fach\n" + "".join(
+    f"{'k.A.' if number % 9 == 4 else 20 + number};{'k.A.' if number % 7 == 3 else f'{number + 50},25'};"
+    f"{'unbekannt' if number % 5 == 2 else f'{number % 28 + 1:02}.03.19{40 + number}'};{'HNO' if number % 2 else '-'}\n"
+    for number in range(60)
+)
+
+
+@pytest.mark.parametrize(
+    ("column", "options", "leaves", "first"),
+    [
+        ("alter", ["--bands", "5,10,20"], 53, "20;[20, 24];[20, 29];[20, 39];*"),
+        ("alter", ["--auto"], 53, "20;"),
+        ("gewicht", ["--auto"], 51, "100.25;"),
+        ("gewicht", ["--bands", "10"], 51, "100.25;[100, 110);*"),
+        ("fach", ["--prefix", "3"], 1, "HNO;*"),
+    ],
+)
+def test_texts_for_missing_are_found_as_in_a_draft(place, column, options, leaves, first):
+    out = place.folder / "h.csv"
+    done = place.run("hierarchy", "make", place.data(GERMAN), "--column", column, "--out", out, *options)
+    assert done.exit_code == 0, done.stderr
+    assert len(lines(place)) == leaves
+    assert sorted(lines(place))[0].startswith(first)
+    assert "1 text that usually means a missing value is no leaf: the policy must list it" in done.stderr
+    assert "k.A." not in done.output
+
+
+def test_several_texts_for_missing_are_counted_beside_json(place):
+    data, out = place.data("job\nnurse\nn/a\nunknown\n"), place.folder / "h.csv"
+    done = place.run("hierarchy", "make", data, "--column", "job", "--prefix", "5", "--out", out, "--json")
+    assert json.loads(done.stdout)["leaves"] == 1
+    assert "2 texts that usually mean a missing value are no leaves: the policy must list them" in done.stderr
+
+
+def test_words_among_dates_are_no_leaves(place):
+    """What is no date in the format of a column is missing already where the format is found."""
+    out = place.folder / "h.csv"
+    made_of = [place.data(GERMAN), "--column", "geburt", "--out", out]
+    done = place.run("hierarchy", "make", *made_of, "--dates", "month,year")
+    assert done.exit_code == 0, done.stderr
+    assert len(lines(place)) == 48
+    assert sorted(lines(place))[0] == "1940-03-01;1940-03;1940;*"
+
+
+def test_given_texts_for_missing_are_the_only_ones(place):
+    out = place.folder / "h.csv"
+    given = [place.data(GERMAN), "--column", "fach", "--prefix", "3", "--out", out]
+    done = place.run("hierarchy", "make", *given, "--missing", "HNO", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert lines(place) == ["-;*"]
+
+
+def test_texts_for_missing_in_python(tmp_path):
+    frame = pa.table({"n": ["1", "2", "n/a", None] * 5})
+    assert api.make_hierarchy(frame, "n", {"bands": [10]}).leaves.to_pylist() == ["1", "2"]
+    assert api.make_hierarchy(frame, "n", {"bands": [10]}, missing=["n/a"]).leaves.to_pylist() == ["1", "2"]
+    with pytest.raises(SudareError):
+        api.make_hierarchy(frame, "n", {"bands": [10]}, missing=[])
+    path = tmp_path / "a.csv"
+    path.write_text("n;m\n1;x\n ? ;y\n2;z\n", encoding="utf-8")
+    tree, missing = api.make_hierarchy_with_missing(path, "n", {"bands": [10]})
+    assert (tree.leaves.to_pylist(), missing) == (["1", "2"], ["?"])
+
+
+@pytest.mark.parametrize("options", [["--bands", "5"], ["--auto"]])
+def test_words_among_numbers_are_counted_and_never_shown(place, options):
+    data = place.data("age,job\n" + "".join(f"{age},cook\n" for age in [*range(20, 60), "xold", "xyoung"]))
+    out = place.folder / "h.csv"
+    done = place.run("hierarchy", "make", data, "--column", "age", "--out", out, *options)
+    assert done.exit_code == 2
+    assert "holds text (2 of its 42 distinct values are no numbers)" in done.stderr
+    assert "--missing" in done.stderr
+    assert "xold" not in done.stderr
+    assert "string" not in done.stderr
+    done = place.run("hierarchy", "make", data, "--column", "job", "--out", out, *options)
+    assert "holds text. Hint: for codes and names use a built-in hierarchy" in done.stderr
+
+
+def test_kinds_of_values_are_said_in_words(place):
+    done = made(place, "--bands", "5", column="day")
+    assert done.exit_code == 2
+    assert "this one holds dates. Hint: for codes" in done.stderr
+    done = made(place, "--dates", "year")
+    assert "date levels need dates or times; this column holds text." in done.stderr
 
 
 def test_json(place):

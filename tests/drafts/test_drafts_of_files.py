@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+import xlsxwriter
 import yaml
 
 import sudare
@@ -103,3 +104,38 @@ def test_one_column_is_no_columns(tmp_path):
     assert "# 3 records, 1 column.\n" in sudare.draft(pa.table({"age": [1, 2, 2]}))
     assert "# 1 record, 2 columns.\n" in sudare.draft(pa.table({"age": [1], "sex": ["f"]}))
     assert "# 1,200 records, 1 column.\n" in sudare.draft(pa.table({"age": [1, 2, 2] * 400}))
+
+
+def workbook(path, **sheets):
+    """Write sheets, each a list of rows, and return the path."""
+    with xlsxwriter.Workbook(path) as book:
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for number, row in enumerate(rows):
+                sheet.write_row(number, 0, row)
+    return path
+
+
+COVER = [["Report"], ["As of", "1.1.2024"], ["Made by", "xmary"]]
+
+
+def test_a_cover_of_two_columns_is_passed_over(tmp_path):
+    people = [["age", "sex"], *[[30 + row % 40, "fm"[row % 2]] for row in range(100)]]
+    path = workbook(tmp_path / "a.xlsx", Cover=COVER, People=people)
+    assert yaml.safe_load(sudare.draft(path))["source"]["sheet"] == "People"
+    assert sudare.explain(path).notices[0].startswith("sheet 'People' was read")
+
+
+def test_a_sheet_without_a_header_is_named(tmp_path):
+    bare = [["xmary", 39], *[["xjohn", 40]] * 5]
+    path = workbook(tmp_path / "a.xlsx", Cover=COVER, Bare=bare)
+    for sheet, name in ((None, "Cover"), ("Cover", "Cover"), (2, "Bare")):
+        for verb in (sudare.draft, sudare.explain):
+            with pytest.raises(DataError) as raised:
+                verb(path, sheet=sheet)
+            said = str(raised.value)
+            assert f"sheet '{name}', the first line: looks like a record" in said
+            assert "name another sheet with --sheet" in said
+            assert "write the policy by hand" in said
+            assert "xmary" not in said
+            assert "1.1.2024" not in said

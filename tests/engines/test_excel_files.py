@@ -14,6 +14,7 @@ import xlsxwriter
 import sudare
 from sudare.core.errors import DataError
 from sudare.engines import TextForm, file_columns, open_path, read_file
+from sudare.engines.excel_files import find_sheet
 
 DAY = datetime.date(2024, 2, 29)
 
@@ -334,3 +335,35 @@ def test_a_table_that_begins_far_below(book):
     path = book(people=[*[[]] * 150, ["age"], [39]])
     assert read_file(path, ["age"], TextForm()).to_pylist() == [{"age": 39}]
     assert "  age:" in sudare.draft(book("b.xlsx", people=[*[[]] * 150, ["age"], *[[30 + row] for row in range(50)]]))
+
+
+COVER = [["Report"], ["As of", "1.1.2024"], ["Made by", "Xmary"]]
+PEOPLE = [["age", "job"], *[[30 + row, "nurse"] for row in range(20)]]
+BARE = [["xmary", 39.5], *[["xjohn", 40.5]] * 200, ["xmary", 41.5]]
+"""Records without a header: the first name comes again, far below."""
+
+
+@pytest.mark.parametrize(
+    ("sheets", "chosen"),
+    [
+        ({"cover": COVER, "people": PEOPLE}, "people"),
+        ({"cover": [["As of", DAY], ["Records", 20]], "people": PEOPLE}, "people"),
+        ({"cover": COVER, "notes": [["Notes"], ["see there"]], "bare": BARE, "people": PEOPLE}, "people"),
+        ({"bare": BARE, "notes": [["Notes"], ["see there"]]}, "bare"),
+        ({"cover": COVER, "bare": BARE}, "cover"),
+        ({"bare": [["xmary"], ["xjohn"], ["xmary"]], "ages": [["age"], [39]]}, "ages"),
+        ({"people": PEOPLE, "cover": COVER, "more": PEOPLE}, "people"),
+        ({"cover": COVER}, "cover"),
+        ({"years": [[2023, 2024], [1, 2]], "people": PEOPLE}, "years"),
+    ],
+)
+def test_the_first_sheet_whose_first_row_has_names_is_found(book, sheets, chosen):
+    found = find_sheet(book(**sheets))
+    assert (found.name, found.full) == (chosen, len(sheets))
+    assert found.passed == tuple(sheets)[: list(sheets).index(chosen)]
+
+
+def test_a_given_sheet_is_not_judged(book):
+    path = book(cover=COVER, people=PEOPLE)
+    assert find_sheet(path, "cover").name == "cover"
+    assert find_sheet(path, 1).above == 1

@@ -7,6 +7,8 @@ import gzip
 import pyarrow as pa
 import pytest
 
+import sudare
+from sudare import api
 from sudare.core.errors import DataError
 from sudare.engines import TextForm, file_columns, read_file
 
@@ -74,6 +76,57 @@ def test_what_is_wrong_is_told_without_cells(tmp_path, text, told):
         read(tmp_path / "people.jsonl", text)
     assert told in str(raised.value)
     assert "x7" not in str(raised.value)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
+@pytest.mark.parametrize(
+    "record", ['{"name": "Jörg", "age": 40}', '{"größe": 2, "age": 40}', '{"n": ["Jörg"], "age": 40}']
+)
+def test_another_encoding_is_told_when_the_file_is_opened(tmp_path, ending, record):
+    path = tmp_path / f"people{ending}"
+    text = f'{{"age": 39}}\n{record}\n'
+    for encoding, line in (("latin-1", 2), ("utf-16", 1)):
+        content = text.encode(encoding)
+        path.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
+        with pytest.raises(DataError) as raised:
+            file_columns(path, TextForm())
+        [problem] = raised.value.problems
+        assert f"is not UTF-8 (line {line}), and JSON lines have no other encoding" in problem.what
+        assert problem.hint == "save it as UTF-8."
+    content = text.encode("utf-8")
+    path.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
+    assert "age" in file_columns(path, TextForm())
+
+
+def test_every_verb_tells_another_encoding(tmp_path):
+    path = tmp_path / "people.jsonl"
+    path.write_bytes(
+        "".join(f'{{"name": "Jörg", "age": {age}, "rooms": {age}}}\n' for age in range(40)).encode("cp1252")
+    )
+    policy = {
+        "columns": {"age": {"role": "quasi"}, "rooms": {"role": "quasi"}},
+        "require": [{"model": "k-anonymity", "k": 2}],
+    }
+    verbs = {
+        "draft": lambda: sudare.draft(path),
+        "explain": lambda: sudare.explain(path),
+        "make": lambda: api.make_hierarchy(path, "age", "auto"),
+        "anonymize": lambda: sudare.anonymize(path, policy),
+        "preview": lambda: sudare.preview(path, policy),
+        "risk": lambda: sudare.risk(path, policy),
+    }
+    for name, verb in verbs.items():
+        with pytest.raises(DataError) as raised:
+            verb()
+        assert "is not UTF-8 (line 1)" in str(raised.value), name
+        assert "Hint: save it as UTF-8." in str(raised.value), name
+        assert raised.value.exit_code == 2
+
+
+@pytest.mark.parametrize("record", ['{"name": "\\ud800"}', '{"\\udfff": 1}'])
+def test_half_a_letter_is_told(tmp_path, record):
+    with pytest.raises(DataError):
+        read(tmp_path / "people.jsonl", f"{record}\n")
 
 
 def test_one_json_document_is_to_be_saved_as_lines(tmp_path):

@@ -158,7 +158,7 @@ def test_bands_report_everything_together():
         bands([10, 15], 0, pa.array([1.0, float("nan"), float("inf")]))
     assert len(caught.value.problems) == 2
     assert "2 of 3 distinct values are not finite" in str(caught.value)
-    with pytest.raises(HierarchyError, match="bands need a column of numbers; this one holds string"):
+    with pytest.raises(HierarchyError, match="bands need a column of numbers; this one holds text"):
         bands([10], 0, pa.array(["x"]))
 
 
@@ -204,7 +204,7 @@ def test_dates_report_everything_together():
     with pytest.raises(HierarchyError) as caught:
         dates(["year", "day"], pa.array(["2024"]))
     assert len(caught.value.problems) == 2
-    assert "this column holds string" in str(caught.value)
+    assert "this column holds text" in str(caught.value)
 
 
 def test_flat():

@@ -74,7 +74,10 @@ def hierarchy_make(
     auto: Annotated[bool, typer.Option("--auto", help="Make bands of numbers from the values.")] = False,
     separator: Annotated[str | None, typer.Option(help="What separates the items, if cells hold sets.")] = None,
     missing: Annotated[
-        list[str] | None, typer.Option(help="A text that stands for a missing cell; may be given several times.")
+        list[str] | None,
+        typer.Option(
+            help="A text that stands for a missing cell, may be given several times; by default, detect them."
+        ),
     ] = None,
     encoding: Annotated[str | None, typer.Option(help="The encoding of a text file; by default, detect it.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="The delimiter of a text file; by default, detect it.")] = None,
@@ -86,8 +89,8 @@ def hierarchy_make(
 
         check_new(out)
         wanted = _one_source(builtin=builtin, prefix=prefix, bands=bands, dates=dates, auto=auto or None)
-        tree = api.make_hierarchy(
-            data, column, wanted, separator=separator, missing=missing or (), encoding=encoding, delimiter=delimiter
+        tree, lost = api.make_hierarchy_with_missing(
+            data, column, wanted, separator=separator, missing=missing or None, encoding=encoding, delimiter=delimiter
         )
         write_new(out, hierarchies.csv_text(tree), private=True)
         names = hierarchies.level_names(tree)
@@ -96,6 +99,12 @@ def hierarchy_make(
             if as_json
             else f"{out}: {len(tree.leaves)} values of '{column}', levels: {', '.join(names)}."
         )
+        if lost:  # beside the result: a policy with this hierarchy has to say the same
+            one = len(lost) == 1
+            what = "1 text that usually means" if one else f"{len(lost)} texts that usually mean"
+            leaf, them = ("is no leaf", "it") if one else ("are no leaves", "them")
+            told = f"{what} a missing value {leaf}: the policy must list {them}, as source.missing of a draft does."
+            typer.echo(told, err=True)
 
 
 def _one_source(**given: str | bool | None) -> dict[str, Any]:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import re
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sudare.core.errors import DataError, Problem
-
-_DATA = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$|@|^-?\d+\.\d+$|^-?\d{5,}$|^-?\d{1,3}$")
-"""Dates, addresses, fractions and numbers, but no years: tables do have columns that are called 2024."""
+from sudare.core.record_like_names import record_like
 
 
-def check_header(table: pa.Table) -> None:
-    """Raise if half of the names of the columns look like cells.
+def check_header(table: pa.Table, *, sheet: str | int | None = None) -> None:
+    """Raise if half of the names of the columns look like cells; ``sheet`` is the sheet that they are from, if known.
 
-    A name looks like a cell if it has the form of a date, a number or an address, or is a value of its own column.
     The message gives places, since the names would be data.
     """
     names = table.column_names
-    odd = [place for place, name in enumerate(names, 1) if _DATA.search(name) or _among(name, table.column(place - 1))]
-    if 2 * len(odd) >= len(names):
-        places = ", ".join(map(str, odd[:10]))
-        raise DataError(
-            Problem(
-                "the first line",
-                f"looks like a record, not like the names of the columns (see column{'s' * (len(odd) > 1)} {places}).",
-                "put a line with names above it; if these are the names, write the policy by hand.",
-            )
-        )
+    odd = record_like(names, lambda place: _among(names[place], table.column(place)))
+    if not odd:
+        return
+    places = ", ".join(map(str, odd[:10]))
+    where, hint = "the first line", "put a line with names above it; if these are the names, write the policy by hand."
+    if sheet is not None:  # another sheet may be the one that is meant
+        where = f"sheet '{sheet}', the first line"
+        hint = f"name another sheet with --sheet, or {hint}"
+    what = f"looks like a record, not like the names of the columns (see column{'s' * (len(odd) > 1)} {places})."
+    raise DataError(Problem(where, what, hint))
 
 
 def _among(name: str, cells: pa.ChunkedArray) -> bool:

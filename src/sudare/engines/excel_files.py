@@ -17,6 +17,8 @@ from typing import Any
 import pyarrow as pa
 
 from sudare.core.errors import DataError, MissingExtraError, Problem, did_you_mean
+from sudare.core.missing_words import is_missing_word
+from sudare.core.record_like_names import record_like
 from sudare.core.shown_places import first_places
 from sudare.core.sizes import EXACT
 from sudare.engines.column_checks import check_names
@@ -78,7 +80,7 @@ def find_sheet(path: Path, wanted: str | int | None = None) -> FoundSheet:
     """Return the wanted sheet, by its name or number, or else the first one with a header and a record.
 
     The header has about as many cells as other rows; a title above it has fewer. A sheet whose header names one column
-    only is a cover rather than a table, if another sheet has more.
+    only is a cover rather than a table, if another sheet has more. So is one whose first row looks like a record.
     """
     sheets = checked_sheets(path)
     with opened_book(path) as book:
@@ -87,27 +89,66 @@ def find_sheet(path: Path, wanted: str | int | None = None) -> FoundSheet:
             if isinstance(wanted, str) and wanted not in book.sheet_names and wanted.isdecimal() and int(wanted):
                 wanted = int(wanted)
             name = _chosen_sheet(path, book, wanted, sheets)
-            above, cells = _header(book, name)
-            return FoundSheet(name, len(full), above, empty=not cells)
+            header = _header(book, name)
+            return FoundSheet(name, len(full), header.above, empty=not header.cells)
         if not full:
             return FoundSheet(None, 0, 0)
-        fewest = (2, 1)  # columns of a table
-        headers = {name: _header(book, name) for name in full}
-    tables = [[name for name in full if headers[name][1] >= width] for width in fewest]
-    name = next((names[0] for names in tables if names), full[0])
-    above, cells = headers[name]
-    return FoundSheet(name, len(full), above, tuple(full[: full.index(name)]), not cells)
+        headers = dict[str, _Header]()
+        for name in full:
+            headers[name] = _header(book, name, judged=len(full) > 1)
+            if headers[name].likeness == _TABLE:
+                break  # the others need not be read
+    name = max(headers, key=lambda each: headers[each].likeness)  # the first of those that are most like a table
+    header = headers[name]
+    return FoundSheet(name, len(full), header.above, tuple(full[: full.index(name)]), not header.cells)
 
 
-def _header(book: Any, name: str) -> tuple[int, int]:
-    """Return how many rows are above the header of a sheet, and how many cells it has; none if no record is below."""
+@dataclass(frozen=True)
+class _Header:
+    """The header of a sheet: how many rows are above it, and how many cells it has; none if no record is below.
+
+    ``named`` says that its cells look like names, if that is ``judged``, and not like a record.
+    """
+
+    above: int
+    cells: int
+    named: bool
+
+    @property
+    def likeness(self) -> tuple[int, bool]:
+        """How much a sheet with this header is like a table: several columns count more than names."""
+        return min(self.cells, 2), self.named and self.cells > 0
+
+
+_TABLE = (2, True)
+"""The likeness of a sheet that surely is a table."""
+
+
+def _header(book: Any, name: str, *, judged: bool = False) -> _Header:
+    """Return the header of a sheet; whether it is ``judged`` costs a look at all cells."""
     sheet = book.get_sheet_by_name(name)
     start = sheet.start[0] if sheet.height else 0
     rows = sheet.to_python(skip_empty_area=False, nrows=start + _LOOKED_AT) if sheet.height else []
     widths = [sum(cell != "" for cell in row) for row in rows]
-    header = next((place for place, width in enumerate(widths) if 2 * width > max(widths)), 0)
-    cells = widths[header] if any(widths[header + 1 :]) else 0
-    return header if any(widths[:header]) else 0, cells
+    at = next((place for place, width in enumerate(widths) if 2 * width > max(widths)), 0)
+    cells = widths[at] if any(widths[at + 1 :]) else 0
+    # a name may be a value of its own column in any row, as in the check of drafts
+    named = not (judged and cells) or _has_names(sheet.to_python(skip_empty_area=False)[at:])
+    return _Header(at if any(widths[:at]) else 0, cells, named)
+
+
+def _has_names(rows: list[list[Any]]) -> bool:
+    """Return whether the first row looks like names of columns, and not like one of the records below it."""
+    body = rows[1:]
+    columns = _used_columns(rows[0], body)
+    names = [_name(rows[0][place]) for place in columns]
+
+    def among(at: int) -> bool:
+        name, cells = names[at], [row[columns[at]] for row in body]
+        # one text makes a column of text
+        return name != "" and any(isinstance(cell, str) and cell != "" for cell in cells) and name in map(_name, cells)
+
+    return not record_like(names, among)
 
 
 def _full(book: Any, sheets: Mapping[str, SheetFaults]) -> list[str]:
@@ -148,10 +189,9 @@ def _table(path: Path, rows: list[list[Any]], form: TextForm, faults: SheetFault
     at = next((place for place, row in enumerate(rows) if place >= form.skip_rows and _filled(row)), None)
     if at is None:
         raise DataError(Problem(path.name, "its sheet has no cells in the rows that are read."))
-    names = [_name(cell) for cell in rows[at]]
     body = [row for row in rows[at + 1 :] if _filled(row)]
-    used = [place for place, name in enumerate(names) if name or any(row[place] != "" for row in body)]
-    names = [names[place] for place in used]
+    used = _used_columns(rows[at], body)
+    names = [_name(rows[at][place]) for place in used]
     faults.merged = sorted({row for row in faults.merged if row > at})  # a title above the table may be merged
     problems = faults.problems(path.name)
     problems += [
@@ -161,7 +201,7 @@ def _table(path: Path, rows: list[list[Any]], form: TextForm, faults: SheetFault
     ]
     if problems:
         raise DataError(problems)
-    headed = all(isinstance(cell, str) for cell in rows[at] if cell != "") and any(
+    headed = all(isinstance(cell, str) and not is_missing_word(cell) for cell in rows[at] if cell != "") and any(
         not isinstance(cell, str) for row in body[:_LOOKED_AT] for cell in row
     )
     check_names(path.name, names, headed=headed)
@@ -186,6 +226,11 @@ def _check_days(path: Path, names: Sequence[str], columns: Sequence[Sequence[Any
             problems.append(Problem(f"column '{name}'", what, "empty these cells, or correct them."))
     if problems:
         raise DataError(problems)
+
+
+def _used_columns(header: Sequence[Any], body: Sequence[Sequence[Any]]) -> list[int]:
+    """Return the places of the columns that have a name or a cell."""
+    return [place for place, cell in enumerate(header) if _name(cell) or any(row[place] != "" for row in body)]
 
 
 def _filled(row: Sequence[Any]) -> bool:

@@ -30,7 +30,7 @@ def open_json_lines(path: Path) -> OpenedFile:
     """
     from pyarrow import json as arrow_json
 
-    _check_depth(path)
+    _check_lines(path)
     options = arrow_json.ReadOptions(block_size=_BLOCK)
     try:
         table = arrow_json.read_json(path, read_options=options)
@@ -83,11 +83,25 @@ def _lines(path: Path) -> Iterator[bytes]:
         yield rest
 
 
-def _check_depth(path: Path) -> None:
-    """Raise if a line has so many brackets that a reader could crash."""
+def _check_lines(path: Path) -> None:
+    """Raise if a line is not UTF-8, or has so many brackets that a reader could crash.
+
+    The library passes on text without looking at its letters, and names of columns, too.
+    """
     for number, line in enumerate(_lines(path), 1):
+        if not line.isascii() and not _is_utf8(line):
+            what = f"is not UTF-8 (line {number:,}), and JSON lines have no other encoding."
+            raise DataError(Problem(path.name, what, "save it as UTF-8."))
         if len(line) > FEW_ROWS and line.count(b"[") + line.count(b"{") > _DEEPEST and _depth(line) > _DEEPEST:
             raise DataError(Problem(path.name, f"has lists inside lists in line {number}, too deep to read.", _OBJECT))
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _depth(line: bytes) -> int:

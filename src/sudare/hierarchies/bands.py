@@ -18,6 +18,7 @@ from sudare.core.errors import HierarchyError, Problem
 from sudare.hierarchies.builders import constant, encoded
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
 from sudare.hierarchies.leaf_labels import distinct, text
+from sudare.hierarchies.value_kinds import is_number, not_numbers
 
 # Widths need be multiples of each other only up to this: 0.3 / 0.1 is 2.9999999999999996.
 _ROUNDING = 1e-9
@@ -44,10 +45,9 @@ def bands(widths: Sequence[float], origin: float, values: pa.Array, *, source: s
         problems.append(
             Problem(source, "band widths must be above 0 and grow, each a multiple of the one before, as in [5, 10].")
         )
-    if not (len(values) == 0 or _is_number(values.type)):
-        problems.append(
-            Problem(source, f"bands need a column of numbers; this one holds {values.type}.", "use a hierarchy file.")
-        )
+    if not (len(values) == 0 or is_number(values.type)):
+        held, hint = not_numbers(values)
+        problems.append(Problem(source, f"bands need a column of numbers; this one holds {held}.", hint))
     elif pa.types.is_floating(values.type):
         endless = len(values) - int(pc.sum(pc.is_finite(values)).as_py() or 0)
         if endless:
@@ -117,7 +117,3 @@ def _written(units: int, places: int) -> str:
     fraction = f"{rest:0{places}d}".rstrip("0")
     sign = "-" if units < 0 else ""
     return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))

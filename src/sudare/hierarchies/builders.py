@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sudare.core.errors import HierarchyError, Problem
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
 from sudare.hierarchies.leaf_labels import TEXT, distinct, text
+from sudare.hierarchies.value_kinds import kind_in_words
 
 MASK = "*"
 """What stands for each character that a prefix hides."""
@@ -103,7 +104,7 @@ def dates(levels: Sequence[str], values: pa.Array, *, source: str = "dates") -> 
         problems.append(
             Problem(
                 source,
-                f"date levels need dates or times; this column holds {values.type}.",
+                f"date levels need dates or times; this column holds {kind_in_words(values.type)}.",
                 "write dates as 2024-03-05, or use a hierarchy file.",
             )
         )

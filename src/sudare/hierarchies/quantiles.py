@@ -21,6 +21,7 @@ from sudare.core.errors import HierarchyError, Problem
 from sudare.hierarchies.builders import constant
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
 from sudare.hierarchies.leaf_labels import TEXT, distinct, text
+from sudare.hierarchies.value_kinds import is_number, not_numbers
 
 _MOST_LEVELS = 4
 _LEAST_VALUES = 6
@@ -35,9 +36,8 @@ def quantiles(values: pa.Array, *, source: str = "auto") -> Hierarchy:
     """Put numbers into nested bands with round ends, each with about as many different values as its neighbours."""
     values = distinct(values)
     kind = values.type
-    if len(values) and not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        hint = "for codes and names use a built-in hierarchy, prefix or a file; for dates use dates."
-        held = "text" if pa.types.is_string(kind) or pa.types.is_large_string(kind) else str(kind)
+    if len(values) and not is_number(kind):
+        held, hint = not_numbers(values)
         raise HierarchyError(Problem(source, f"auto makes levels of numbers; this column holds {held}.", hint))
     if pa.types.is_floating(kind):
         endless = len(values) - int(pc.sum(pc.is_finite(values)).as_py() or 0)
