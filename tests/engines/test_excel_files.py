@@ -76,6 +76,36 @@ def test_cells_have_the_types_that_the_sheet_gives_them(book):
     assert table["dated"].to_pylist() == [datetime.datetime(2024, 2, 29), noon, None]
 
 
+@pytest.mark.parametrize(("form", "expected"), [
+    ("00000", ["01067", "80331", None, "10115"]),
+    ("0", [1067, 80331, None, 10115]),
+    (None, [1067, 80331, None, 10115]),
+])  # fmt: skip
+def test_leading_zeros_that_a_sheet_shows_are_read(tmp_path, form, expected):
+    """A postal code of Dresden is 01067, in a workbook as in text."""
+    path = tmp_path / "people.xlsx"
+    with xlsxwriter.Workbook(path) as made:
+        sheet, style = made.add_worksheet(), made.add_format({"num_format": form} if form else {})
+        sheet.write_row(0, 0, ["age", "plz"])
+        for row, code in enumerate([1067, 80331, None, 10115], 1):
+            sheet.write(row, 0, 30 + row)
+            sheet.write(row, 1, code, style)
+    assert read_file(path, ["plz"], TextForm())["plz"].to_pylist() == expected
+
+
+def test_zeros_are_added_only_where_all_numbers_are_shown_so(tmp_path):
+    path = tmp_path / "people.xlsx"
+    with xlsxwriter.Workbook(path) as made:
+        sheet, style = made.add_worksheet(), made.add_format({"num_format": "0000"})
+        sheet.write_row(0, 0, ["a", "b"])
+        for row in range(1, 5):
+            sheet.write(row, 0, row, style if row < 3 else None)
+            sheet.write(row, 1, row + 0.5, style)
+    found = read_file(path, ["a", "b"], TextForm())
+    assert found["a"].to_pylist() == [1, 2, 3, 4]
+    assert found["b"].to_pylist() == [1.5, 2.5, 3.5, 4.5]
+
+
 def test_the_only_sheet_with_cells_is_the_table(book):
     path = book(cover=[], people=[["age"], [39], [40]], end=[])
     assert read_file(path, ["age"], TextForm())["age"].to_pylist() == [39, 40]

@@ -207,9 +207,16 @@ def _table(path: Path, rows: list[list[Any]], form: TextForm, faults: SheetFault
     check_names(path.name, names, headed=headed)
     if not body:
         raise no_records(path)
-    columns = [[row[place] for row in body] for place in used]
+    columns = [_as_shown([row[place] for row in body], faults.digits.get(place + 1, 0)) for place in used]
     _check_days(path, names, columns)
     return whole_table(pa.table(list(map(_column, columns)), names=names), headed=headed)
+
+
+def _as_shown(cells: list[Any], digits: int) -> list[Any]:
+    """Return cells with the leading zeros that the sheet shows: postal codes, for example, are text then."""
+    if not digits or any(isinstance(cell, float) and (cell < 0 or not cell.is_integer()) for cell in cells):
+        return cells
+    return [_text(cell).zfill(digits) if type(cell) in (int, float) else cell for cell in cells]
 
 
 def _check_days(path: Path, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -28,6 +28,7 @@ _MOST_RATIO = 1000  # XML of equal cells packs 50 to 200 times
 _COMPOUND = b"\xd0\xcf\x11\xe0"  # how files begin that are encrypted, and those of Excel before 2007
 
 _ADDRESS = re.compile(r"([A-Z]{1,3})(\d{1,7})")
+_ZEROS = re.compile("0{2,}")
 _SHOWN_ERROR = re.compile(r"#[A-Z0-9/!?]+|Err:\d+")
 _DAMAGED = (
     zipfile.BadZipFile, ElementTree.ParseError, expat.ExpatError, zlib.error, EOFError, NotImplementedError, KeyError,
@@ -40,10 +41,12 @@ _DAMAGED = (
 class SheetFaults:
     """The cells of a sheet that would not be read as they are shown, by their addresses; merged ones by their rows.
 
-    ``filled`` says that the sheet has cells that hold something.
+    ``filled`` says that the sheet has cells that hold something. ``digits`` has the columns, from 1, of which all
+    numbers are shown with leading zeros, with the number of their digits.
     """
 
     filled: bool = False
+    digits: dict[int, int] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     uncomputed: list[str] = field(default_factory=list)
     merged: list[int] = field(default_factory=list)
@@ -111,10 +114,14 @@ def _sheets(parts: zipfile.ZipFile) -> Iterator[_Sheet]:
             _parse(stream, seen)
         yield from seen.sheets
         return
+    digits = _digits_by_style(parts)
     for name, part in _sheet_parts(parts).items():
-        sheet = _ExcelSheet(name)
+        sheet = _ExcelSheet(name, digits)
         with parts.open(part) as stream:
             _parse(stream, sheet)
+        sheet.faults.digits = {
+            column: min(each) for column, each in sheet.shown.items() if len(each) == 1 and any(each)
+        }
         yield sheet
 
 
@@ -144,6 +151,17 @@ def _sheet_parts(parts: zipfile.ZipFile) -> dict[str, str]:
     return found
 
 
+def _digits_by_style(parts: zipfile.ZipFile) -> dict[str, int]:
+    """Return the styles of cells that show numbers with leading zeros (``00000``), with their digits."""
+    name = next((each for each in parts.namelist() if each.lower() == "xl/styles.xml"), None)
+    if name is None:
+        return {}
+    styles = ElementTree.fromstring(parts.read(name))
+    codes = {each.get("numFmtId"): each.get("formatCode", "") for each in styles.iter() if each.tag.endswith("}numFmt")}
+    shown = [codes.get(style.get("numFmtId"), "") for each in styles if each.tag.endswith("}cellXfs") for style in each]
+    return {str(number): len(code) for number, code in enumerate(shown) if _ZEROS.fullmatch(code)}
+
+
 class _Sheet:
     """A sheet: how many cells its table has, those between filled ones too, and which are read as something else."""
 
@@ -154,10 +172,11 @@ class _Sheet:
 class _ExcelSheet(_Sheet):
     """A sheet of an ``.xlsx`` file. Rows and cells need not say where they are; then they follow each other."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, digits: Mapping[str, int]) -> None:
         super().__init__(name)
+        self.digits, self.shown = digits, dict[int, set[int]]()
         self.row, self.column, self.rows, self.columns = 0, 0, 0, 0
-        self.kind, self.formula, self.value, self.reading = "", False, False, False
+        self.kind, self.style, self.formula, self.value, self.reading = "", "", False, False, False
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         """Note where a row or a cell begins."""
@@ -178,7 +197,8 @@ class _ExcelSheet(_Sheet):
     def _cell(self, attributes: dict[str, str]) -> None:
         address = _ADDRESS.fullmatch(attributes.get("r", ""))
         self.column = self.column + 1 if address is None else _column_number(address[1])
-        self.kind, self.formula, self.value = attributes.get("t", ""), False, False
+        self.kind, self.style = attributes.get("t", ""), attributes.get("s", "")
+        self.formula, self.value = False, False
 
     def text(self, text: str) -> None:
         """Note that a cell holds something."""
@@ -191,6 +211,8 @@ class _ExcelSheet(_Sheet):
             self.reading = False
         elif tag == "c":
             self.faults.filled = self.faults.filled or self.value
+            if self.digits and self.value and self.kind in ("", "n"):
+                self.shown.setdefault(self.column, set()).add(self.digits.get(self.style, 0))
             if self.kind == "e":
                 self.faults.errors.append(f"{_letters(self.column)}{self.row}")
             elif self.formula and not self.value and self.kind != "str":
