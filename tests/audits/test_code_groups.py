@@ -64,6 +64,13 @@ def test_all_categories_agree(system):
         assert groups_of(system, category) == [chapter, block, f"{category}.*"]
 
 
+def test_numbers_of_three_digits_have_their_zeros():
+    """Longer codes have to be text with their zeros, so the audit reads these as they stand."""
+    for number in range(1_000):
+        assert groups_of("icd-9", str(number)) == groups_of("icd-9", f"{number:03d}")
+    assert groups_of("icd-9", "0389") == groups_of("icd-9", "038.9") != groups_of("icd-9", "389")
+
+
 @pytest.mark.parametrize("system", ["iso-3166", "us-states"])
 def test_all_places_agree(system):
     from sudare.hierarchies.code_systems import _country, _places, _us_state

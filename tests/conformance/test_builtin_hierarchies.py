@@ -230,6 +230,40 @@ def test_unknown_codes_are_counted(name, tmp_path):
     assert not (tmp_path / "release.csv").exists()
 
 
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.dictionary(pa.int32(), pa.int32()), pa.decimal128(19)])
+def test_numbers_that_may_be_several_codes_are_refused(kind, tmp_path):
+    """0389 and 389 are one number, and codes in two chapters."""
+    codes = ["0389", "0380", "0381", "4019", "4010"] * 40
+    rules = policy("icd-9")
+    texts = table("icd-9", 200).set_column(0, "value", pa.array(codes))
+    whole = pa.array(map(int, codes))
+    cells = whole.cast(kind.value_type).dictionary_encode() if pa.types.is_dictionary(kind) else whole.cast(kind)
+    numbers = texts.set_column(0, "value", cells)
+    sudare.anonymize(texts, rules, out=tmp_path / "release.csv")
+    assert "380-389" not in (tmp_path / "release.csv").read_text(encoding="utf-8")
+    with pytest.raises(SudareError, match="have lost their leading zeros") as caught:
+        sudare.anonymize(numbers, rules, out=tmp_path / "other.csv")
+    assert "columns.value.hierarchy" in str(caught.value) and "give the codes as text" in str(caught.value)
+    assert not any(str(int(code)) in str(caught.value) for code in codes)
+    assert not (tmp_path / "other.csv").exists()
+    with pytest.raises(SudareError, match="have lost their leading zeros"):
+        sudare.api.make_hierarchy(numbers, "value", "icd-9")
+
+
+def test_numbers_are_refused_where_a_plan_is_applied(tmp_path):
+    _, _, release = written("icd-9", tmp_path, "full-domain", suppression={"limit": 0.2, "unseen": "suppress"})
+    release.plan.save(tmp_path / "plan.json")
+    new = table("icd-9").set_column(0, "value", pa.array([389, 4019] * 300))
+    with pytest.raises(SudareError, match="have lost their leading zeros"):
+        sudare.apply(tmp_path / "plan.json", new, out=tmp_path / "again.csv")
+
+
+def test_numbers_of_three_digits_are_codes(tmp_path):
+    numbers = table("icd-9", 200).set_column(0, "value", pa.array([8, 38, 428, 250] * 50))
+    sudare.anonymize(numbers, policy("icd-9"), out=tmp_path / "release.csv")
+    assert sudare.audit(tmp_path / "release.csv", policy("icd-9")).passed
+
+
 def test_item_sets_of_codes(tmp_path):
     draw = np.random.default_rng(3)
     codes = [code for code in GIVEN["icd-9"] if code]

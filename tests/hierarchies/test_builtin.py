@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from sudare.core.errors import HierarchyError
 from sudare.hierarchies import builtin, csv_text, fitting_builtin, from_csv, level_names, strange_values
+from sudare.hierarchies.builtin import check_numbers
 from sudare.hierarchies.code_systems import CODE_SYSTEMS
 from sudare.policy import BUILTIN_NAMES
 from sudare.policy.vocabulary import BAND_WIDTHS
@@ -128,6 +130,40 @@ def test_what_is_no_code_is_counted_and_not_named(name, wrong):
     assert not any(each in message for each in wrong if len(each) > 3)
     found = strange_values(name, pa.array([*CODES[name], *wrong]))
     assert np.flatnonzero(found).tolist() == list(range(len(CODES[name]), len(CODES[name]) + len(wrong)))
+
+
+JOINED = [389, 380, 381, 4019, 4010]
+"""Codes of ICD-9 without their dots, as numbers: the first three may be 038.9 to 038.1, or 389 to 381."""
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array(JOINED),
+        pa.array(JOINED, pa.uint16()),
+        pa.array([*map(float, JOINED), None]),
+        pa.array([*map(Decimal, JOINED)], pa.decimal128(5, 0)),
+        pa.array(JOINED).dictionary_encode(),
+        pa.chunked_array([JOINED[:3], JOINED[3:]]),
+    ],
+)
+def test_codes_without_dots_are_no_numbers(values):
+    with pytest.raises(HierarchyError) as caught:
+        builtin("icd-9", values, source="columns.icd.hierarchy")
+    [problem] = caught.value.problems
+    assert problem.where == "columns.icd.hierarchy" and "give the codes as text" in problem.hint
+    assert not any(str(each) in str(caught.value) for each in JOINED)
+    with pytest.raises(HierarchyError, match="have lost their leading zeros"):
+        check_numbers("icd-9", pa.array(map(str, JOINED)))  # which is what they are when they have been encoded
+
+
+def test_codes_that_are_no_more_than_a_category_may_be_numbers():
+    assert above("icd-9", 8) == above("icd-9", "008") == above("icd-9", 8.0)
+    assert above("icd-9", 38.9) == above("icd-9", "038.9")
+    assert above("icd-9", "0389") != above("icd-9", "389") == above("icd-9", 389)
+    assert above("us-zip", 90210) == above("us-zip", "90210")
+    assert builtin("icd-9", pa.array(["389", "0389", "4019"])).depth == 4
+    assert builtin("icd-9", pa.array([None], pa.int64())).depth == 4
 
 
 def test_no_values():

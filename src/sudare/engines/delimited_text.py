@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,8 +41,10 @@ class TextForm:
 
     Text files have a ``delimiter`` and texts for ``missing``; these and files of statistics programs an ``encoding``.
     Above the header of text files and sheets may be rows to skip; workbooks have sheets, by their names or numbers.
-    ``labels``: value labels of statistics programs are read instead of their codes. ``blank_records``: lines of nothing
-    but delimiters are records, and each delimiter parts columns, as in a release that shows nothing of a person.
+    ``labels``: value labels of statistics programs are read instead of their codes. ``missing_labels`` of a column are
+    for missing cells, also where only some codes have labels, so that codes are read. ``blank_records``: lines of
+    nothing but delimiters are records, and each delimiter parts columns, as in a release that shows nothing of a
+    person.
     """
 
     delimiter: str | None = None
@@ -52,6 +54,7 @@ class TextForm:
     sheet: str | int | None = None
     labels: bool = True
     blank_records: bool = False
+    missing_labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class Header(NamedTuple):

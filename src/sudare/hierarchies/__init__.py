@@ -8,7 +8,7 @@ codes of a column.
 
 from sudare.hierarchies.bands import bands
 from sudare.hierarchies.builders import dates, flat, prefix
-from sudare.hierarchies.builtin import builtin, builtin_heights, strange_values
+from sudare.hierarchies.builtin import builtin, builtin_heights, check_numbers, strange_values
 from sudare.hierarchies.builtin_fit import fitting_builtin
 from sudare.hierarchies.from_policy import build, given
 from sudare.hierarchies.hierarchy import Hierarchy, missing_values
@@ -22,6 +22,7 @@ __all__ = [
     "build",
     "builtin",
     "builtin_heights",
+    "check_numbers",
     "csv_text",
     "dates",
     "fitting_builtin",

@@ -28,7 +28,10 @@ def builtin(name: str, values: pa.Array, *, source: str = "builtin", column: str
     if name in BAND_WIDTHS:
         return bands(BAND_WIDTHS[name], 0, values, source=source)
     system = CODE_SYSTEMS[name]
-    leaves = pc.unique(text(distinct(values)))
+    values = distinct(values)
+    if _is_number(values.type):
+        check_numbers(name, values, source=source)
+    leaves = pc.unique(text(values))
     texts = leaves.to_pylist()
     above = system.above(texts)
     unknown = sum(groups is None for groups in above)
@@ -49,6 +52,22 @@ def builtin(name: str, values: pa.Array, *, source: str = "builtin", column: str
     ]
     names = ["value", *system.levels[first:], "all"]
     return Hierarchy.stacked([leaves, *columns, constant(ROOT, len(leaves))], source=source, names=names)
+
+
+def check_numbers(name: str, values: pa.Array, *, source: str = "builtin") -> None:
+    """Raise if values that were numbers, and may be written as text by now, do not tell which codes they stand for."""
+    system = CODE_SYSTEMS[name]
+    if system.loses_zeros(text(distinct(values)).to_pylist()):
+        what = (
+            f"the column holds {system.plural} without their dots as numbers. These have lost their leading zeros, so "
+            "nobody can tell a category from a code of another chapter."
+        )
+        hint = "give the codes as text, with their leading zeros, and with their dots if they have them."
+        raise HierarchyError(Problem(source, what, hint))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _label(groups: Groups | None, level: int, leaf: str) -> str:

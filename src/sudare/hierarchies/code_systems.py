@@ -25,12 +25,14 @@ class CodeSystem:
     """A system of codes: what they are called, the names of the levels above them, and the groups of one.
 
     ``groups`` returns None for what is no such code. Where ``deep`` says so of no value, the first level is left out.
+    ``joined`` says which codes have no mark between their parts: as numbers, such codes cannot be told apart.
     """
 
     plural: str
     levels: tuple[str, ...]
     groups: Callable[[str], Groups | None]
     deep: Callable[[str], bool] | None = None
+    joined: Callable[[str], bool] | None = None
 
     def above(self, texts: Sequence[str]) -> list[Groups | None]:
         """Return the groups of each text."""
@@ -39,6 +41,13 @@ class CodeSystem:
     def has_depth(self, texts: Sequence[str]) -> bool:
         """Return whether the first level above the values is needed."""
         return self.deep is None or any(self.deep(fold(text, numbers=False)) for text in texts)
+
+    def loses_zeros(self, texts: Sequence[str]) -> bool:
+        """Return whether codes that are kept as numbers may each stand for several, by the zeros that they have lost.
+
+        0389 and 389 are codes of ICD-9 in two chapters, and one number. Where all codes have three digits, 8 is 008.
+        """
+        return self.joined is not None and any(self.joined(text) for text in texts)
 
 
 # -- diagnoses
@@ -179,7 +188,12 @@ def _letters(name: str) -> str:
 
 CODE_SYSTEMS = {
     "icd-10": CodeSystem("ICD-10 codes", ("category", "block", "chapter"), _icd_10),
-    "icd-9": CodeSystem("ICD-9 codes", ("category", "block", "chapter"), _icd_9),
+    "icd-9": CodeSystem(
+        "ICD-9 codes",
+        ("category", "block", "chapter"),
+        _icd_9,
+        joined=lambda code: re.fullmatch(r"[0-9]{4,}", code) is not None,
+    ),
     "atc": CodeSystem(
         "ATC codes",
         ("chemical subgroup", "pharmacological subgroup", "therapeutic subgroup", "anatomical group"),

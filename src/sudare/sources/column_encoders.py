@@ -57,18 +57,36 @@ def encoder(
 
 
 def finished_column(
-    each: ColumnEncoder | ItemsEncoder | SetsEncoder, spec: ColumnSpec, policy: Policy, unknown: UnknownValues | None
+    each: ColumnEncoder | ItemsEncoder | SetsEncoder,
+    spec: ColumnSpec,
+    policy: Policy,
+    unknown: UnknownValues | None,
+    kind: pa.DataType,
 ) -> Column | ItemSets:
-    """Return an encoded column, with a taxonomy over its values or items if the policy gives it a hierarchy."""
+    """Return an encoded column, with a taxonomy over its values or items if the policy gives it a hierarchy.
+
+    ``kind`` is the type that its cells have in the source.
+    """
     column = each.finish()
     if spec.hierarchy is None or (spec.role == "sensitive" and not _measured_by_tree(column.name, policy)):
         return column
+    check_codes(column, spec, kind)
     if unknown is not None and isinstance(column, Column) and spec.role == "quasi":
         column = unknown.noted(column, spec, policy.folder)
     values = as_in_tree(column, spec, policy.folder)
     tree = hierarchies.build(spec.hierarchy, values, folder=policy.folder, column=column.name)
     order, taxonomy = tree.taxonomy(values, column.missing)
     return column.reordered(order, taxonomy)
+
+
+def check_codes(column: Column | ItemSets, spec: ColumnSpec, kind: pa.DataType) -> None:
+    """Raise if codes were numbers in the source, where they have lost what tells them apart; by now they are text."""
+    while hasattr(kind, "value_type"):  # lists and dictionaries
+        kind = kind.value_type
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    if number and spec.hierarchy is not None and spec.hierarchy.codes is not None:
+        where = f"columns.{column.name}.hierarchy"
+        hierarchies.check_numbers(spec.hierarchy.codes, column.values, source=where)
 
 
 def as_in_tree(column: Column | ItemSets, spec: ColumnSpec, folder: Path) -> pa.Array:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from sudare import engines, hierarchies
 from sudare.core.errors import ParameterError, PolicyError, Problem, did_you_mean
 from sudare.policy import Policy, SourceSpec
-from sudare.sources.column_encoders import as_in_tree, encoder
+from sudare.sources.column_encoders import as_in_tree, check_codes, encoder
 from sudare.sources.detected_source import detect_source
 from sudare.sources.opened_source import Data, read
 from sudare.table import Column, ItemSets
@@ -59,4 +59,6 @@ def _encoded(data: Data, policy: Policy, column: str) -> Column | ItemSets:
     found = encoder(column, policy.columns[column], source, policy.source.missing_everywhere)
     for batch in source.batches([column]):
         found.add(batch.column(column))
-    return found.finish()
+    encoded = found.finish()
+    check_codes(encoded, policy.columns[column], source.schema.field(column).type)
+    return encoded

@@ -152,7 +152,11 @@ class _Columns:
         with ThreadPoolExecutor(_WORKERS) as workers:
             ends = {
                 name: workers.submit(
-                    self.attempt, name, partial(finished_column, each, specs[name], self.policy, unknown)
+                    self.attempt,
+                    name,
+                    partial(
+                        finished_column, each, specs[name], self.policy, unknown, self.source.schema.field(name).type
+                    ),
                 )
                 for name, each in self.encoders.items()
             }

@@ -81,7 +81,13 @@ def held(data: Data, policy: Policy) -> Data:
 def text_form(about: SourceSpec) -> engines.TextForm:
     """Return how a policy says that a file is to be read."""
     return engines.TextForm(
-        about.delimiter, about.encoding, about.missing_everywhere, about.skip_rows, about.sheet, about.labels
+        about.delimiter,
+        about.encoding,
+        about.missing_everywhere,
+        about.skip_rows,
+        about.sheet,
+        about.labels,
+        missing_labels=about.missing_by_column,
     )
 
 
