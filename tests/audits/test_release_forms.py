@@ -8,6 +8,8 @@ import io
 import json
 import random
 import re
+import shutil
+import struct
 import subprocess
 import sys
 import warnings
@@ -20,6 +22,7 @@ import pytest
 
 import sudare
 from sudare.audits import audit_release
+from sudare.audits.deflate_blocks import BlockError, check_blocks
 from sudare.audits.json_lines import json_lines_table
 from sudare.audits.plain_copies import plain_copy
 from sudare.core.errors import DataError, SudareError
@@ -125,6 +128,156 @@ def test_nothing_stands_beside_a_frame_of_zstandard(tmp_path, change, match):
     is_found(path, match)
 
 
+IDLE = b"\0\0\0\xff\xff"
+"""A block of deflate that stores no byte."""
+
+
+def deflated(text, level=9, effort=8):
+    packer = zlib.compressobj(level, zlib.DEFLATED, -15, effort)
+    return packer.compress(text) + packer.flush()
+
+
+def bits(*numbers):
+    """Bytes from numbers and how many bits each has, the lowest first."""
+    value = width = 0
+    for number, count in numbers:
+        value, width = value | number << width, width + count
+    return value.to_bytes((width + 7) // 8, "little")
+
+
+def padded(secret):
+    """Blocks that store no byte, with five bits of a secret in the padding of each."""
+    found = "".join(f"{one:08b}" for one in secret)
+    return b"".join(bytes([int(found[at : at + 5], 2) << 3]) + IDLE[1:] for at in range(0, len(found) - 4, 5))
+
+
+def tabled(last):
+    """A block without text that has a table of codes: only its end has one."""
+    lengths = [{2: 1, 17: 1}.get(place, 0) for place in range(18)]  # one bit for 18, which repeats zeros, and for 1
+    head = [(int(last), 1), (2, 2), (0, 5), (0, 5), (14, 4), *((length, 3) for length in lengths)]
+    return [*head, (1, 1), (127, 7), (1, 1), (107, 7), (0, 1), (0, 1), (0, 1)]
+
+
+def repacked_gzip(change):
+    """Change how a member of gzip holds its text."""
+
+    def changed(raw):
+        text = zlib.decompress(raw, 31)
+        body = change(text)
+        assert zlib.decompress(body, -15) == text
+        return raw[:10] + body + struct.pack("<II", zlib.crc32(text), len(text))
+
+    return changed
+
+
+def repacked_sheet(change):
+    """Change how a workbook holds its sheet."""
+
+    def changed(raw):
+        found, directory, count = bytearray(), bytearray(), 0
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            for part in archive.infolist():
+                text, name, count = archive.read(part), part.filename.encode(), count + 1
+                body = change(text) if part.filename == SHEET else deflated(text)
+                told = struct.pack("<4H3L2H", 0, 8, 0, 31 | 1 << 5, part.CRC, len(body), len(text), len(name), 0)
+                where = struct.pack("<3H2L", 0, 0, 0, part.external_attr, len(found))
+                directory += b"PK\1\2" + bytes([20, part.create_system]) + struct.pack("<H", 20) + told + where + name
+                found += b"PK\3\4" + struct.pack("<H", 20) + told + name + body
+        end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, len(directory), len(found), 0)
+        return bytes(found + directory + end)
+
+    return changed
+
+
+SECRET = b"name,illness\nEve,flu\n" * 20
+ROOM = {
+    "padding": (lambda text: padded(SECRET) + deflated(text), "belong to no block"),
+    "one bit": (lambda text: bytes([0x80]) + IDLE[1:] + deflated(text), "belong to no block"),
+    "last bits": (lambda text: stored(text) + b"\3\x80", "belong to no block"),
+    "idle blocks": (lambda text: IDLE * 12 + deflated(text), "more blocks"),
+    "a table": (lambda text: bits(*tabled(False), (0, 3)) + IDLE[1:] + deflated(text), "hold no text"),
+    "a last table": (lambda text: stored(text) + bits(*tabled(True)), "hold no text"),
+    "tiny blocks": (lambda text: stored(text, 20) + b"\3\0", "more blocks"),
+    "long repeats": (lambda text: stored(text[:-9]) + with_a_long_table(text[-9:]), "longer than their text"),
+}
+
+
+def stored(text, most=60_000):
+    """Blocks that store text, none of them the last one."""
+    pieces = [text[at : at + most] for at in range(0, len(text), most)]
+    return b"".join(b"\0" + struct.pack("<HH", len(piece), len(piece) ^ 0xFFFF) + piece for piece in pieces)
+
+
+def with_a_long_table(text):
+    """A block with a code of eight or nine bits for each letter, and a table that says so of each."""
+    # the lengths of codes have codes of their own: one bit for 1, two bits for 8 and 9
+    lengths = [{4: 2, 6: 2, 17: 1}.get(place, 0) for place in range(18)]
+    head = [(1, 1), (2, 2), (0, 5), (0, 5), (14, 4), *((length, 3) for length in lengths)]
+    table = [(0b01, 2)] * 255 + [(0b11, 2)] * 2 + [(0, 1)]
+    letters = [(int(f"{one:08b}"[::-1], 2), 8) for one in text]
+    return bits(*head, *table, *letters, (0b111111111, 9))
+
+
+@pytest.mark.parametrize("kind", ROOM)
+def test_a_stream_of_deflate_has_no_room_for_more_than_its_text(tmp_path, kind):
+    change, match = ROOM[kind]
+    path = made(tmp_path, "r.csv.gz")
+    rewritten(path, repacked_gzip(change)(path.read_bytes()))
+    is_found(path, match)
+    path = made(tmp_path, "r.xlsx")
+    raw = path.read_bytes()
+    rewritten(path, repacked_sheet(deflated)(raw))
+    assert sudare.audit(path, rules()).passed
+    rewritten(path, repacked_sheet(change)(raw))
+    is_found(path, "bytes besides")
+
+
+def texts_to_pack():
+    draw = random.Random(5)
+    words = b"".join(b"%d,[20, 30],%s\n" % (draw.getrandbits(20), draw.choice([b"flu", b"cold"])) for _ in range(9_000))
+    noise = draw.randbytes(70_000)
+    return [b"", b"a,b\n1,2\n", words[:5_000], words, noise, noise.hex().encode(), noise + words, b"x" * 700_000]
+
+
+@pytest.mark.parametrize("level", range(10))
+def test_streams_by_zlib_have_no_room(level):
+    for text in texts_to_pack():
+        for effort in (7, 8, 9):
+            raw = deflated(text, level, effort)
+            check_blocks(io.BytesIO(b"-" + raw + bytes(8)), 1, 1 + len(raw), len(text))
+            with pytest.raises(BlockError):
+                check_blocks(io.BytesIO(b"-" + raw + bytes(8)), 1, 2 + len(raw), len(text))
+
+
+@pytest.mark.parametrize("level", range(10))
+def test_members_of_gzip_by_python_are_read(tmp_path, level):
+    """Its text files end with an empty block, because they are flushed before they are closed."""
+    path = tmp_path / "r.csv.gz"
+    for text in texts_to_pack():
+        path.write_bytes(gzip.compress(text, level, mtime=0))
+        with plain_copy(path, ".gz", "latin-1", None) as plain:
+            assert plain.read_bytes().decode("utf-8") == text.decode("latin-1")
+    with (
+        gzip.GzipFile("", "wb", level, path.open("wb"), mtime=0) as packed,
+        io.TextIOWrapper(packed, "latin-1", newline="") as file,
+    ):
+        file.writelines(text.decode("latin-1") for text in texts_to_pack())
+    with plain_copy(path, ".gz", "latin-1", None) as plain:
+        assert plain.read_bytes().decode("utf-8") == b"".join(texts_to_pack()).decode("latin-1")
+
+
+@pytest.mark.skipif(shutil.which("gzip") is None, reason="there is no gzip")
+@pytest.mark.parametrize("level", range(1, 10))
+def test_members_by_gzip_itself_are_read(tmp_path, level):
+    for place, text in enumerate(texts_to_pack()):
+        path = tmp_path / f"{place}.csv.gz"
+        path.write_bytes(
+            subprocess.run(["gzip", "-n", f"-{level}"], input=text, capture_output=True, check=True).stdout
+        )
+        with plain_copy(path, ".gz", "latin-1", None) as plain:
+            assert plain.read_bytes().decode("utf-8") == text.decode("latin-1")
+
+
 def test_frames_by_other_writers_of_zstandard_are_read(tmp_path):
     """Large blocks, one that repeats earlier text, an empty last block, and blocks of one repeated byte."""
     draw = random.Random(5)
@@ -188,6 +341,28 @@ def test_another_layout_than_the_certificate_says_is_found(tmp_path, old, new, m
     is_found(path, match, excel="de")
     certificate_path(path).unlink()
     is_found(path, match, excel="de")
+
+
+@pytest.mark.parametrize(
+    "other", ["+2,5", "2,5 ", "\uff12,5", "2,5\u200b", "\u20132,5", "\u22122,5", "1.002,5", "1 002,5", "'+2,5", "2,"]
+)
+def test_spellings_of_a_number_with_a_comma_are_no_two_values(tmp_path, other):
+    """Nobody wrote a certificate; before they were folded, they counted as different."""
+    path = tmp_path / "r.csv"
+    policy = {
+        "columns": {"age": {"role": "quasi"}, "d": {"role": "sensitive"}},
+        "require": [{"model": "k-anonymity", "k": 4}, {"model": "l-diversity", "l": 2, "column": "d"}],
+        "release": {"excel": "de"},
+    }
+
+    def audited(*values):
+        path.write_text("\ufeffage;d\n" + "".join(f"34;{value}\n" for value in values * 2), "utf-8")
+        return sudare.audit(path, policy)
+
+    assert audited("2,5", "3,5").passed
+    assert not audited("2,5", "2,50").passed
+    with pytest.raises(DataError, match="column 'd' has 2 cells with numbers that are not spelled as they have to be"):
+        audited("2,5", other)
 
 
 @pytest.mark.parametrize(
@@ -269,6 +444,15 @@ def in_part(part, old, new):
     return lambda raw: repacked(raw, change)
 
 
+def with_the_date(number):
+    """Return what writes another number into the first cell that is a date."""
+
+    def change(name, text):
+        return re.sub(rb' s="2"><v>[0-9]+<', b' s="2"><v>' + number + b"<", text, count=1) if name == SHEET else text
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("change", "match"),
     [
@@ -291,6 +475,10 @@ def in_part(part, old, new):
         (in_part(SHEET, b"</row>", b"</row><!-- secret -->"), "more in its sheet"),
         (in_part(SHEET, b"<v>0.25</v>", b"<v>0.250</v>"), "more in its sheet"),
         (in_part(SHEET, b"A1:D41", b"A1:D42"), "more in its sheet"),
+        (in_part(SHEET, b"<v>0.25</v>", b"<v>INF</v>"), "more in its sheet"),
+        (lambda raw: repacked(raw, with_the_date(b"1E+300")), "more in its sheet"),
+        (lambda raw: repacked(raw, with_the_date(b"-INF")), "more in its sheet"),
+        (lambda raw: repacked(raw, with_the_date(b"-1000000")), "more in its sheet"),
     ],
 )
 def test_nothing_is_hidden_in_a_workbook(tmp_path, change, match):

@@ -59,6 +59,31 @@ def test_fractions_are_rounded_to_sixteen_digits(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("cells", [[1e19, None], [2.0**63, -1.0], [-1e20, 5.0], [1e19, 2.5]])
+def test_whole_numbers_of_more_than_64_bits_are_floats(tmp_path, cells):
+    assert read_back(pa.array(cells, pa.float64()), tmp_path) == cells
+
+
+PARTS = {
+    "struct": pa.array([{"y": 1}, None], pa.struct([("y", pa.int64())])),
+    "map": pa.array([[("k", 1)], []], pa.map_(pa.string(), pa.int64())),
+    "lists": pa.array([[[1]], []], pa.list_(pa.list_(pa.int64()))),
+    "structs": pa.array([[{"y": 1}], []], pa.list_(pa.struct([("y", pa.int64())]))),
+    "bytes": pa.array([[b"\xff"], []], pa.list_(pa.binary())),
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_cells_with_parts_that_a_sheet_cannot_show_are_refused(tmp_path, kind):
+    with pytest.raises(TargetError, match=r"column 'more': holds .*, which a sheet cannot show\."):
+        read_back(PARTS[kind], tmp_path)
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.int64()), pa.large_list(pa.int64()), pa.list_(pa.int64(), 2)])
+def test_lists_of_plain_values_are_joined(tmp_path, kind):
+    assert read_back(pa.array([[1, 2], None], kind), tmp_path) == ["1,2", None]
+
+
 @pytest.mark.parametrize("number", [12345678901234568.0, -12345678901234568.0, 2**53 + 1, -(2**53) - 1])
 def test_whole_numbers_are_never_rounded(tmp_path, number):
     with pytest.raises(TargetError, match=r"column 'more': numbers are too long, or infinite, for Excel: 1\."):

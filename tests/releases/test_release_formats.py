@@ -7,6 +7,7 @@ import datetime
 import gzip
 import json
 import random
+from decimal import Decimal
 from pathlib import Path
 
 import openpyxl
@@ -15,6 +16,7 @@ import pytest
 
 import sudare
 from sudare.core.errors import DataError, PolicyError, TargetError
+from sudare.releases.converted_files import converted_text
 from sudare.releases.opened_release import open_released
 from sudare.releases.placement import certificate_path, second_table
 from sudare.releases.release_files import ReleaseFile
@@ -293,6 +295,67 @@ def test_a_column_may_have_the_name_of_a_setting(tmp_path, name, release):
     sudare.anonymize(pa.table({name: ["a", "a", "b", "b"]}), policy, out=tmp_path / "r.csv")
     assert sudare.audit(tmp_path / "r.csv", policy).passed
     assert open_released(tmp_path / "r.csv").read([name]).column(name).to_pylist() == ["a", "a", "b", "b"]
+
+
+LONG = {
+    "uint64": pa.array([2**64 - 1, 0, None, 7], pa.uint64()),
+    "int64": pa.array([2**63 - 1, -(2**63), None, 7]),
+    "whole": pa.array([Decimal(10**30), Decimal(-1), None, Decimal(7)], pa.decimal128(38, 0)),
+    "money": pa.array([Decimal("1234567890123.4567"), Decimal("0.5000"), None, Decimal(7)], pa.decimal128(20, 4)),
+    "float": pa.array([1e19, 5e-324, None, 0.1 + 0.2]),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_numbers_in_json_lines_are_read_as_they_are(tmp_path, name):
+    policy = {
+        "columns": {"age": {"role": "quasi"}, "more": {"role": "insensitive"}},
+        "require": [{"model": "k-anonymity", "k": 2}],
+        "release": {"order": "keep"},
+    }
+    path, table = tmp_path / "r.jsonl", pa.table({"age": [1] * 4, "more": LONG[name]})
+    sudare.anonymize(table, policy, out=path)
+    assert sudare.audit(path, policy).passed
+    assert open_released(path).read(["more"])["more"].to_pylist() == LONG[name].to_pylist()
+    assert sudare.report(path, table, policy).html
+    assert "".join(converted_text(open_released(path).read(["more"]), "jsonl")) == "".join(
+        converted_text(pa.table({"more": LONG[name]}), "jsonl")
+    )
+    sudare.anonymize(table, policy, out=tmp_path / "r.parquet")
+    assert sudare.numeric(path).column_names == sudare.numeric(tmp_path / "r.parquet").column_names
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "values"),
+    [
+        ("1.50 1.5 null", pa.decimal128(3, 2), [Decimal("1.50"), Decimal("1.50"), None]),
+        ("1.25 2 null", pa.float64(), [1.25, 2.0, None]),
+        ("9007199254740993 0.5", pa.decimal128(17, 1), [Decimal("9007199254740993.0"), Decimal("0.5")]),
+        ("9223372036854775808 -1", pa.decimal128(19, 0), [Decimal(2**63), Decimal(-1)]),
+        ("1E5 0.25", pa.decimal128(8, 2), [Decimal("100000.00"), Decimal("0.25")]),
+        ("1E300 0.5", pa.float64(), [1e300, 0.5]),
+        ("1e400 0.5", pa.string(), ["1E+400", "0.5"]),
+        ("1" + "0" * 40 + "1", pa.string(), ["1" + "0" * 40 + "1"]),
+        ("1" + "0" * 40 + ".25 0.5", pa.string(), ["1" + "0" * 40 + ".25", "0.5"]),
+        ("[18446744073709551615,null] [] null", pa.list_(pa.uint64()), [[2**64 - 1, None], [], None]),
+        ("[1.50] null [2]", pa.list_(pa.decimal128(3, 2)), [[Decimal("1.50")], None, [Decimal("2.00")]]),
+        ("0.00", pa.decimal128(2, 2), [Decimal("0.00")]),
+        ("null true", pa.bool_(), [None, True]),
+    ],
+)
+def test_numbers_by_other_writers_of_json_lines(tmp_path, cells, kind, values):
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(f'{{"a":{cell}}}\n' for cell in cells.split(" ")), encoding="utf-8")
+    found = ReleaseFile(path).read(["a"])["a"]
+    assert (found.type, found.to_pylist()) == (kind, values)
+
+
+@pytest.mark.parametrize("cells", ['"x" 18446744073709551616', "1.50 true", "1e99999999999999999999", '1.50 "x"'])
+def test_numbers_among_other_cells_of_json_lines_are_damaged(tmp_path, cells):
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(f'{{"a":{cell}}}\n' for cell in cells.split(" ")), encoding="utf-8")
+    with pytest.raises(DataError, match="damaged"):
+        ReleaseFile(path).read(["a"])
 
 
 @pytest.mark.parametrize(

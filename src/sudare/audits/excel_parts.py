@@ -17,6 +17,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import IO, Any
 
+from sudare.audits.deflate_blocks import BlockError, check_blocks
 from sudare.core.errors import DataError, Problem, UnsupportedError
 from sudare.core.sizes import MIB
 
@@ -134,9 +135,10 @@ def _check_bytes(path: Path, file: IO[bytes], archive: zipfile.ZipFile) -> None:
 
 
 def _fills(file: IO[bytes], part: Any) -> bool:
-    """Return whether the compressed bytes of a part are a stream to the last of them."""
+    """Return whether the compressed bytes of a part are a stream to the last of them, without blocks for nothing."""
     if part.compress_type == zipfile.ZIP_STORED:
         return bool(part.compress_size == part.file_size)
+    start = file.tell()
     stream, left, size = zlib.decompressobj(-15), part.compress_size, 0
     try:
         while left:
@@ -147,6 +149,9 @@ def _fills(file: IO[bytes], part: Any) -> bool:
             while given:
                 size += len(stream.decompress(given, MIB))
                 given = stream.unconsumed_tail
-    except zlib.error:
+        if not stream.eof or stream.unused_data or size != part.file_size:
+            return False
+        check_blocks(file, start, start + part.compress_size, size)
+    except (zlib.error, BlockError):
         return False
-    return bool(stream.eof and not stream.unused_data and size == part.file_size)
+    return True

@@ -6,6 +6,7 @@ and no style but those of dates. It knows no hidden rows or columns. Both reader
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from sudare.audits.excel_parts import DATE, HINT, checked_parts, sheet_text
 from sudare.core.errors import DataError, Problem, UnsupportedError
+from sudare.core.sizes import LARGEST_INT64
 
 _HEAD = re.compile(
     r'<\?xml version="1\.0" encoding="UTF-8" standalone="yes"\?>\n'
@@ -40,6 +42,8 @@ _ROW = re.compile(rf'<row r="(?P<at>[1-9][0-9]{{0,6}})">(?P<cells>(?:{re.sub(r"[
 _ENTITY = re.compile(r"&(?!amp;|lt;|gt;)")
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufeff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
 _FIRST = datetime(1899, 12, 30)
+_DAYS = range(2_958_466)
+"""The numbers of days that are dates, up to the end of the year 9999."""
 
 
 def excel_table(path: Path) -> pa.Table:
@@ -140,11 +144,11 @@ def _value(cell: re.Match[str], number: int, formats: tuple[str, ...]) -> Any:
         found = float(cell["number"])
     except ValueError:
         return None
-    if f"{found:.16G}" != cell["number"]:
+    if f"{found:.16G}" != cell["number"] or not math.isfinite(found):
         return None
     if style is None:
         return found
-    if int(style) - 2 not in range(len(formats)):
+    if int(style) - 2 not in range(len(formats)) or math.floor(found) not in _DAYS:
         return None
     since = timedelta(seconds=round(found * 86_400))
     if (
@@ -188,10 +192,10 @@ def _calamine(path: Path) -> Iterator[list[Any]]:
 
 
 def _column(cells: list[Any]) -> pa.Array:
-    """Return cells in their type; those of several types as text."""
+    """Return cells in their type; those of several types as text, and whole numbers that are too large as they are."""
     kinds = {type(cell) for cell in cells if cell is not None}
     if kinds == {float}:
-        whole = all(cell is None or cell.is_integer() for cell in cells)
+        whole = all(cell is None or (cell.is_integer() and abs(cell) <= LARGEST_INT64) for cell in cells)
         return pa.array([None if cell is None else int(cell) for cell in cells] if whole else cells)
     if len(kinds) == 1:
         [kind] = kinds

@@ -2,7 +2,8 @@
 
 A compressed file could hold more than the text that programs show. So it is refused unless it is one stream from its
 first byte to its last: one member of gzip without a name, a time, a comment or further fields in its header, or one
-frame of Zstandard without a dictionary. Text in another encoding has to be the only way to write what it says.
+frame of Zstandard without a dictionary. In both, no block may stand there for nothing. Text in another encoding has to
+be the only way to write what it says.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from sudare.audits.deflate_blocks import BlockError, check_blocks
 from sudare.core.errors import DataError, Problem
 from sudare.core.private_folders import locked_private_folder
 from sudare.core.sizes import MIB
 
 COMPRESSED = (".gz", ".zst")
-_GZIP_HEADER = 10
+_GZIP_HEADER, _GZIP_END = 10, 8
 _MAGIC = b"\x28\xb5\x2f\xfd"
 _WIDEST = b"\x88"
 """The widest window that a reader of Zstandard must know; its lowest bits, by which it could be finer, are not used."""
@@ -85,10 +87,12 @@ def _gzip(path: Path, file: IO[bytes]) -> Iterator[bytes]:
     if header[8] not in (0, 2, 4) or (header[9] > 13 and header[9] != 255):
         raise DataError(Problem(str(path), "has an unusual header of gzip.", _AGAIN))
     stream = zlib.decompressobj(wbits=31)
-    given = header
+    given, size = header, 0
     try:
         while not stream.eof:
-            yield stream.decompress(given, MIB)
+            piece = stream.decompress(given, MIB)
+            size += len(piece)
+            yield piece
             given = stream.unconsumed_tail or file.read(MIB)
             if not given and not stream.eof:
                 raise DataError(Problem(str(path), "is damaged: its compressed text is cut off."))
@@ -96,6 +100,10 @@ def _gzip(path: Path, file: IO[bytes]) -> Iterator[bytes]:
         raise DataError(Problem(str(path), "is damaged: it cannot be uncompressed.")) from None
     if stream.unused_data or given or file.read(1):
         raise DataError(Problem(str(path), "has more bytes behind its compressed text.", _AGAIN))
+    try:
+        check_blocks(file, _GZIP_HEADER, file.tell() - _GZIP_END, size)
+    except BlockError as error:
+        raise DataError(Problem(str(path), f"{error}.", _AGAIN)) from None
 
 
 def _zstandard(path: Path, file: IO[bytes]) -> Iterator[bytes]:

@@ -144,9 +144,8 @@ def _values(name: str, cells: pa.Array, kind: pa.DataType, faults: Counter[tuple
         return [_day(value) for value in cells.to_pylist()]
     if pa.types.is_timestamp(kind) and not kind.tz:
         return [_moment(value, text) for value, text in zip(_moments(cells), _texts(name, cells), strict=True)]
-    texts = joined(cells.cast(pa.list_(pa.string()))) if pa.types.is_nested(kind) else cells
     told = (name, "texts are too long for Excel, or have control characters")
-    return _each(_texts(name, texts), _text, told, faults)
+    return _each(_texts(name, cells), _text, told, faults)
 
 
 def _each(
@@ -162,11 +161,16 @@ def _each(
 
 
 def _texts(name: str, cells: pa.Array) -> pa.Array:
+    """Return cells as text; of those with parts, only lists of plain values have one."""
     try:
-        return cells.cast(pa.string())
+        return joined(cells.cast(pa.list_(pa.string()))) if _is_list(cells.type) else cells.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         what = f"holds {kind_name(cells.type)}, which a sheet cannot show."
         raise TargetError(Problem(f"column '{name}'", what, "write the release as Parquet.")) from None
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _text(text: str) -> str | None:

@@ -7,10 +7,11 @@ spreadsheets: estimates, risks and reports know no other form.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,15 @@ import pyarrow as pa
 
 from sudare import engines
 from sudare.core.errors import DataError, Problem, UnsupportedError
+from sudare.core.sizes import EXACT, LARGEST_INT64
 from sudare.engines.file_errors import check_file, reading
 from sudare.policy import TextLayout
 from sudare.releases.decimal_commas import read_without_commas
 from sudare.releases.release_formats import EXCEL, JSON_LINES, PARQUET, TEXT, release_format, with_tabs
 from sudare.releases.spreadsheet_formulas import read_back
+
+_DECIMAL_DIGITS = 38
+"""The most digits that a decimal has, in sources and in DuckDB alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,25 +86,72 @@ def _sound(path: Path) -> Iterator[None]:
     """Replace errors of libraries, which may quote cells."""
     try:
         yield
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError):
         what = "cannot be read: it is damaged, or its format does not match its ending."
         raise DataError(Problem(path.name, what)) from None
 
 
 def _json_lines(path: Path) -> pa.Table:
-    """Read one object per line; all have the same keys."""
+    """Read one object per line; all have the same keys. Numbers are those that it shows, however long they are."""
     names: list[str] = []
     columns: list[list[Any]] = []
     with path.open(encoding="utf-8", newline="\n") as file:
         for line in file:
-            row = json.loads(line)
+            row = json.loads(line, parse_float=_number)
             if not columns:
                 names, columns = list(row), [[] for _ in row]
             for cells, value in zip(columns, row.values(), strict=True):
                 if any(isinstance(part, list | dict) for part in (value if isinstance(value, list) else (value,))):
                     raise ValueError  # Arrow would follow lists in lists until the stack overflows
                 cells.append(value)
-    return pa.table([pa.array(cells) for cells in columns], names=names)
+    return pa.table([_json_column(cells) for cells in columns], names=names)
+
+
+def _number(literal: str) -> float | Decimal:
+    """Return a number with a point or a power; a decimal, if the nearest float would be shown as another text."""
+    nearest = float(literal)
+    return nearest if repr(nearest) == literal else Decimal(literal)
+
+
+def _json_column(cells: list[Any]) -> pa.Array:
+    """Return cells in a type that has their values: whole numbers and floats where they are exact, else decimals."""
+    parts = [part for cell in cells for part in (cell if isinstance(cell, list) else (cell,)) if part is not None]
+    kinds = set(map(type, parts))
+    wholes = [part for part in parts if type(part) is int]
+    least, most = min(wholes, default=0), max(wholes, default=0)
+    if kinds == {int} and least >= 0 and LARGEST_INT64 < most <= 2 * LARGEST_INT64 + 1:
+        return _converted(cells, int, pa.uint64())
+    limit = LARGEST_INT64 if kinds == {int} else EXACT - 1
+    if Decimal not in kinds and -limit - 1 <= least and most <= limit:
+        return pa.array(cells)
+    if not kinds <= {int, float, Decimal}:
+        raise ValueError  # numbers and texts
+    return _exact_numbers(cells, parts)
+
+
+def _exact_numbers(cells: list[Any], parts: list[Any]) -> pa.Array:
+    """Return numbers as decimals; if they have too many digits, as floats that show them, or as text."""
+    exact = [Decimal(str(part)) for part in parts]
+    if all(number.is_finite() for number in exact):
+        scale = max(max(0, -_power(number)) for number in exact)
+        digits = scale + max(max(0, len(number.as_tuple().digits) + _power(number)) for number in exact)
+        if digits <= _DECIMAL_DIGITS:
+            return _converted(cells, lambda part: Decimal(str(part)), pa.decimal128(max(1, digits), scale))
+    if all(Decimal(repr(float(number))) == number for number in exact):
+        return _converted(cells, float, pa.float64())
+    return _converted(cells, str, pa.string())
+
+
+def _power(number: Decimal) -> int:
+    return int(number.as_tuple().exponent)
+
+
+def _converted(cells: list[Any], convert: Callable[[Any], Any], kind: pa.DataType) -> pa.Array:
+    """Return cells, or the items of cells, in a type."""
+    if any(isinstance(cell, list) for cell in cells):
+        lists = [None if cell is None else [None if part is None else convert(part) for part in cell] for cell in cells]
+        return pa.array(lists, pa.list_(kind))
+    return pa.array([None if cell is None else convert(cell) for cell in cells], kind)
 
 
 def _sheet(path: Path, count: int) -> pa.Table:
@@ -128,7 +180,7 @@ def _column(cells: list[Any]) -> pa.Array:
     """Return cells of one type, and others as text."""
     kinds = {type(cell) for cell in cells if cell is not None}
     if kinds <= {int, float}:
-        whole = all(cell is None or float(cell).is_integer() for cell in cells)
+        whole = all(cell is None or (float(cell).is_integer() and abs(cell) <= LARGEST_INT64) for cell in cells)
         return pa.array(cells if not whole else [None if cell is None else int(cell) for cell in cells])
     if kinds == {date, datetime}:  # midnights look like days
         moments = [datetime.combine(cell, time()) if type(cell) is date else cell for cell in cells]
