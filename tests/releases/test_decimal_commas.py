@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sudare.audits.decimal_commas import number_columns, with_points
 from sudare.core.errors import DataError
-from sudare.releases.decimal_commas import read_without_commas, with_commas, without_commas
+from sudare.releases.decimal_commas import (
+    LIKE_A_NUMBER,
+    numbers_among_words,
+    read_without_commas,
+    with_commas,
+    without_commas,
+)
 
 SHOWN = {
     "17.5": "17,5",
@@ -70,6 +77,58 @@ def test_labels_that_differ_are_written_differently(labels):
 def test_the_audit_finds_cells_in_another_form(cell):
     with pytest.raises(DataError, match="1 cells that are not written with a decimal comma"):
         audited(["17,5", cell])
+
+
+SPELLINGS = [
+    "+1,5", "1,5 ", " 1,5", "1,", "1.000,5", "1 000,5", "1'000,5", "1.000.000", "1 000", "1,000.5", "'+1,5", "+1,5e3",
+    "\u20131,5", "\u22121,5", "\uff11,5", "1\uff0c5", "1,5\u200b", "1,5\u00a0", "1,\u00ad5", "\uff0b1,5",
+    "\U0001d7cf,5", "1\u00a0000,5", "1\u2019000,5", "+1.5", "1.5 ", "\uff11.5", "1,5\uff453",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", SPELLINGS)
+def test_numbers_have_one_spelling(cell):
+    """The audit takes no other one in a column of numbers; and no column with another one is written so."""
+    with pytest.raises(DataError, match="column 'c' has 2 cells with numbers that are not spelled as they have to be"):
+        audited(["17,5", cell, "39", cell])
+    plain = cell if "." in cell or "," not in cell else cell.replace(",", ".")
+    for text in {cell, plain}:
+        told = number_told(text)
+        assert told is not numbers_among_words(pa.chunked_array([["17.5", text, "n.d."]])), text
+
+
+def number_told(text):
+    """Return whether the audit refuses what a column of numbers shows of a text of the source."""
+    try:
+        audited(with_commas(pa.array(["17.5", text, "n.d."])).to_pylist())
+    except DataError:
+        return True
+    return False
+
+
+def test_words_and_whole_numbers_may_stand_among_numbers():
+    words = ["n.d.", "1, 2", "12.5 kg", "2020-01-01", "31.12.2024", "10:00:00.5", "\u6771\u4eac1,5", "-", "+12", " 12",
+             "1.", "\uff11", "1,5,2", "1,5;", "\u00bd", "+49 1512"]  # fmt: skip
+    assert audited(["17,5", *words]) == ["17.5", *words]
+    assert numbers_among_words(pa.chunked_array([["17.5", *words]]))
+
+
+@pytest.mark.parametrize("cell", ["+2,5", "\uff12,5", "2,5\u200b", "\u20132,5", "2,5 ", "1.000,5\u200b"])
+def test_a_number_in_any_spelling_makes_a_column_one_of_numbers(cell):
+    with duckdb.connect() as connection:
+        connection.register("given", pa.table({"c0": ["a", cell]}))
+        with pytest.raises(DataError, match="1 cells with numbers that are not spelled"):
+            number_columns(connection, "given", ["c"], None, "release")
+
+
+@pytest.mark.parametrize("cell", ["+2,5", "2,5 ", " 2,5", "-1.000,5"])
+def test_what_readers_take_for_numbers_is_told(cell):
+    """Programs read such cells as numbers, too."""
+    with duckdb.connect() as connection:
+        connection.register("given", pa.table({"c0": ["a", cell]}))
+        with pytest.raises(DataError, match="1 cells with a decimal comma, and is not told"):
+            number_columns(connection, "given", ["c"], [], "release")
+    assert pc.match_substring_regex(pa.array([cell]), LIKE_A_NUMBER).to_pylist() == [True]
 
 
 def test_columns_of_numbers_have_to_be_told():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 
 import hypothesis.strategies as st
 import pandas as pd
@@ -20,6 +21,7 @@ from sudare.sources.encoded_table import encode
 from sudare.sources.local_dates import parse_dates
 from sudare.sources.local_numbers import LocalNumbers
 from sudare.sources.opened_source import read as open_source
+from sudare.table.value_spellings import fold
 
 
 def policy(source, **columns):
@@ -52,6 +54,71 @@ def test_local_numbers(source, texts, read):
     assert clean({"x": texts}, source)["x"].to_pylist() == read
 
 
+SPELLINGS = {
+    "-2,5": ["\u20132,5", "\u22122,5", "\uff0d2,5", "\u208b2,5", "-\u20602,5", "-2,5\u200b",
+             " -2,5\u00ad", "-2\uff0c5\ufe0f"],
+    "2,5": ["+2,5", "\uff0b2,5", "\uff12,5", "2,5\x01", "\U0001d7d0,5", "2,5\u00a0",
+            "\u3164\u200b2,5", "\uff12\uff0c\uff15"],
+    "2,5e3": ["2,5\uff45\uff13", "+2,5e3", "2,5e\u200b3"],
+    "1.234,5": ["+1.234,5", "1\uff0e\uff12\uff13\uff14,5", "1\u200b.234,5"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("usual", "spellings"), SPELLINGS.items())
+def test_a_number_is_read_in_all_of_its_spellings(usual, spellings):
+    number = usual.replace(".", "").replace(",", ".")
+    assert clean({"x": [usual, *spellings, "n.d.", None]}, GERMAN)["x"].to_pylist() == [
+        number, *[number] * len(spellings), "n.d.", None,
+    ]  # fmt: skip
+    for spelling in spellings:
+        assert clean({"x": [spelling]}, GERMAN)["x"].to_pylist() == [number]
+
+
+@pytest.mark.parametrize(
+    ("thousands", "texts"),
+    [(" ", ["1  234,5", "1\u3000234,5"]), ("'", ["1`234,5", "1\u2018234,5"]), (".", ["\uff11.\uff12\uff13\uff14,5"])],
+)
+def test_marks_between_thousands_have_spellings_too(thousands, texts):
+    found = clean({"x": texts}, {"decimal": ",", "thousands": thousands})["x"].to_pylist()
+    assert found == ["1234.5"] * len(texts)
+
+
+@pytest.mark.parametrize("form", ["{}2,5", "2{},5", "2,{}5", "2,5{}", "{},5", "2{}5", "2,5{}3", "2,5e{}3", "2{}3,5"])
+def test_every_character_that_folds_into_a_number_is_read_so(form):
+    """Whatever text is a number once it is folded is read as this number, or told."""
+    blocks = ((1, 0x3400), (0xA640, 0xAC00), (0xF900, 0x20000), (0xE0000, 0xE0200))  # all but letters of East Asia
+    texts = [form.format(chr(code)) for first, last in blocks for code in range(first, last)]
+    plain, foreign = LocalNumbers(",").plain_texts(pa.array(texts, pa.large_string()))
+    number = re.compile(r"[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)(e[+-]?[0-9]+)?")
+    seen = 0
+    for text, read, told in zip(texts, plain.to_pylist(), foreign.to_pylist(), strict=True):
+        folded = fold(text, numbers=False)
+        if "," in folded and number.fullmatch(folded):
+            seen += 1
+            assert not told
+            assert fold(read) == fold(folded.replace(",", "."))
+    assert seen > 10
+
+
+def test_a_plus_before_a_whole_number_may_belong_to_a_code():
+    assert clean({"x": ["+49", "1,5", "2", "+1e5"]}, GERMAN)["x"].to_pylist() == ["+49", "1.5", "2", "+1e5"]
+
+
+@pytest.mark.parametrize("values", [["-2,5", "\u20132,5"], ["2,5", "2,5\u200b"], ["\uff12,5", "2,5 "], ["2,5", "+2,5"]])
+@pytest.mark.parametrize("release", [{}, {"excel": "de"}])
+def test_spellings_of_one_number_are_no_diversity(tmp_path, values, release):
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["age;d", *(f"{20 + row // 10};{values[row % 2]}" for row in range(40))]))
+    written = {
+        "columns": {"age": {"role": "quasi"}, "d": {"role": "sensitive"}},
+        "require": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 2, "column": "d"}],
+        "source": {"decimal": ","},
+        "release": release,
+    }
+    with pytest.raises(SudareError, match="has 1 different value"):
+        sudare.anonymize(path, written, out=tmp_path / "r.csv")
+
+
 @pytest.mark.parametrize("keys", [{"kind": "categorical"}, {"kind": "items"}, {"order": ["1,5", "2,5"]}])
 def test_codes_and_item_sets_keep_their_commas(keys):
     assert clean({"x": ["1,5", "2,5"]}, GERMAN, x={"role": "quasi", **keys})["x"].to_pylist() == ["1,5", "2,5"]
@@ -63,6 +130,16 @@ def test_codes_and_item_sets_keep_their_commas(keys):
         ({"decimal": ","}, ["78,1", "78.1", "1.234"], "2 cells have a decimal point where source.decimal is ','"),
         (GERMAN, ["78,1", "78.1"], "1 cell has a decimal point where source.decimal is ',' and source.thousands '.'"),
         (ENGLISH, ["1,5", "2,345"], "1 cell has a comma where source.decimal is '.' and source.thousands ','"),
+        (GERMAN, ["1.234e2", "1.234,5e2", "-1.234E2", "1.234"], "3 cells have a decimal point"),
+        (ENGLISH, ["1,234e2", "1,234.5e2", "1,234"], "2 cells have a comma"),
+        ({"decimal": ",", "thousands": " "}, ["1 234e2", "1 234,5e2"], "2 cells have a decimal point"),
+        ({"decimal": ","}, ["\uff12.5", "2.\u200b5", "\u20132.5"], "3 cells have a decimal point"),
+        (
+            {"decimal": ","},
+            ["1.000,5", "1 000,5", "1'000,5", "1,000.5", "1\u00a0000,5"],
+            "or another mark between thousands",
+        ),
+        (GERMAN, ["1.000,5", "1,000.5", "1 000,5"], "2 cells have a decimal point"),
     ],
 )
 def test_numbers_in_the_other_way_of_writing_are_told(source, texts, told):

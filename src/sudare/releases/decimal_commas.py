@@ -23,12 +23,18 @@ from collections.abc import Collection
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sudare.sources.local_numbers import plainly_spelled
+
 _POINT = r"^(-?[0-9]*)\.([0-9]+(?:[eE][-+]?[0-9]+)?)$"
 _COMMA = r"^(-?[0-9]*),([0-9]+(?:[eE][-+]?[0-9]+)?)$"
 _RANGE = r"^\[(?P<low>[^,;\[\]]*), (?P<high>[^,;\[\]]*)(?P<end>[\])])$"
 _COMMA_RANGE = r"^\[(?P<low>[^;\[\]]*); (?P<high>[^;\[\]]*)(?P<end>[\])])$"
-LIKE_A_NUMBER = r"^-?([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+([eE][-+]?[0-9]+)?$"
+LIKE_A_NUMBER = r"^ *[+-]?([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+([eE][-+]?[0-9]+)? *$"
 """Texts that a reader who expects decimal commas takes for numbers."""
+_ANOTHER_FORM = (
+    r"^'?[+-]?(?:[0-9]+,[0-9]*|[0-9]*[.,][0-9]+|[0-9]{1,3}(?:[., '][0-9]{3})+(?:[.,][0-9]*)?)(?:[eE][-+]?[0-9]+)?$"
+)
+"""Numbers as people write them; the audit takes none of them in a column of numbers."""
 
 
 def with_commas(texts: pa.Array) -> pa.Array:
@@ -49,9 +55,12 @@ def numbers_among_words(cells: pa.ChunkedArray) -> bool:
     some = False
     for chunk in cells.chunks:
         texts = chunk.unique().drop_null()
-        if pc.any(pc.or_(pc.match_substring_regex(texts, LIKE_A_NUMBER), pc.starts_with(texts, "["))).as_py():
+        numbers = pc.match_substring_regex(texts, _POINT)
+        words = texts.filter(pc.invert(numbers))
+        spelled = pc.utf8_trim_whitespace(plainly_spelled(words))
+        if pc.any(pc.or_(pc.match_substring_regex(spelled, _ANOTHER_FORM), pc.starts_with(words, "["))).as_py():
             return False
-        some = some or bool(pc.any(pc.match_substring_regex(texts, _POINT)).as_py())
+        some = some or bool(pc.any(numbers).as_py())
     return some
 
 

@@ -93,6 +93,7 @@ class _Column:
         wanted = f"source.decimal is '{self.numbers.decimal}'"
         if self.numbers.thousands:
             wanted += f" and source.thousands '{self.numbers.thousands}'"
+        wanted += ", or another mark between thousands"
         holds = f"{wrong.count} cell{' has' if one else 's have'}"
         hint = "write all numbers alike, set source: {thousands: ...}, or set kind: categorical if these are codes."
         return Problem(f"column '{self.name}'", f"{holds} {mark} where {wanted} {where}.", hint)
