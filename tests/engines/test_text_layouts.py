@@ -158,6 +158,16 @@ def test_a_quotation_mark_in_any_column_swallows_no_records(tmp_path, columns, l
                 open_file(path, ["A"], TextForm(), stream=stream).table()
 
 
+@pytest.mark.parametrize("mark", ["\x0c", "\x0b", "\x1e", "\x85", "\u2028"])
+def test_marks_that_only_python_takes_for_line_ends_hide_no_swallowed_record(tmp_path, mark):
+    rows = [f"a{row};b{row}{mark};c{row}" for row in range(20)]
+    rows[9], rows[10] = f'a9;"b9{mark};c9', f'a10;b10{mark}";c10'
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["A;B;C", *rows, ""]), encoding="utf-8", newline="")
+    with pytest.raises(DataError, match=r"whole records \(record 10\)"):
+        open_file(path, ["A"], TextForm(), stream=False).table()
+
+
 @pytest.mark.parametrize("columns", [2, 3, 4, 7])
 @pytest.mark.parametrize("record", [5, 18])
 def test_a_quotation_mark_that_never_ends_is_no_cell(tmp_path, columns, record):

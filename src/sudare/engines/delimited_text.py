@@ -30,6 +30,7 @@ _FEWEST_MARKS, _MANY_MARKS = 3, 100  # in one line; prose has fewer delimiters
 _UNNAMED = "\0unnamed"  # no text file has such a name
 _DIGITS = r"^[\s+-]*[.,]?\d"
 _VALUE = re.compile(_DIGITS)
+_LINE_END = re.compile(r"\r\n|\r|\n")  # not what splitlines takes for one, too: form feeds stand in texts
 _MOSTLY = 0.9  # of the cells of a column
 _SETTING = re.compile(r'^"?sep=(.)"?[\r\n]+$')
 _PACKED = 5  # how many times smaller text usually gets by packing
@@ -238,7 +239,8 @@ def _is_span_of_records(text: str, delimiter: str, place: int, columns: int, in_
     comes before it in the last one, and all records between: with other numbers of delimiters, the record would have
     too many or too few fields. Fields of columns ``in_digits`` must begin with digits, or it is somebody's text.
     """
-    lines = text.rstrip("\r\n").splitlines()
+    # a cell of the last column that never ends holds the end of the file, too
+    lines = _LINE_END.split(text.rstrip("\r\n") if place == columns - 1 else text)
     if len(lines) < 2 or columns < 2:
         return False
     fields = [line.split(delimiter) for line in lines]
