@@ -34,6 +34,7 @@ from sudare.drafts.recurrence import FEWEST_VALUES, come_back
 from sudare.drafts.stray_words import find_numbers
 from sudare.hierarchies import fitting_builtin, strange_values
 from sudare.hierarchies.code_systems import CODE_SYSTEMS
+from sudare.hierarchies.value_kinds import is_number
 from sudare.table.encode import numbers
 from sudare.table.encode_sets import encode_sets
 
@@ -217,7 +218,7 @@ def _is_text(kind: pa.DataType) -> bool:
 def _is_scale(kind: pa.DataType) -> bool:
     """Whether the type is one of numbers, dates or times, as encoding takes them."""
     temporal = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or temporal)
+    return is_number(kind) or temporal
 
 
 def _tally(cells: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:

@@ -19,6 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sudare.hierarchies.value_kinds import is_number
+
 FEW = 5
 """A value that fewer records hold identifies them: a drafted policy requires the same number."""
 
@@ -81,7 +83,7 @@ def rarity_of(values: pa.Array, counts: pa.Array, sample: Sequence[str]) -> Rari
 def _whole(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
     """Return whole numbers, also those of a type of fractions that has none; None where there are fractions."""
     kind = values.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+    if not is_number(kind):
         return None
     values = values.drop_null()
     numbers = np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -16,6 +16,7 @@ from sudare.hierarchies.builders import constant
 from sudare.hierarchies.code_systems import CODE_SYSTEMS, Groups
 from sudare.hierarchies.hierarchy import ROOT, Hierarchy
 from sudare.hierarchies.leaf_labels import TEXT, distinct, text
+from sudare.hierarchies.value_kinds import is_number
 from sudare.policy.vocabulary import BAND_WIDTHS
 
 
@@ -29,7 +30,7 @@ def builtin(name: str, values: pa.Array, *, source: str = "builtin", column: str
         return bands(BAND_WIDTHS[name], 0, values, source=source)
     system = CODE_SYSTEMS[name]
     values = distinct(values)
-    if _is_number(values.type):
+    if is_number(values.type):
         check_numbers(name, values, source=source)
     leaves = pc.unique(text(values))
     texts = leaves.to_pylist()
@@ -64,10 +65,6 @@ def check_numbers(name: str, values: pa.Array, *, source: str = "builtin") -> No
         )
         hint = "give the codes as text, with their leading zeros, and with their dots if they have them."
         raise HierarchyError(Problem(source, what, hint))
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _label(groups: Groups | None, level: int, leaf: str) -> str:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from sudare.hierarchies.code_systems import CODE_SYSTEMS
 from sudare.hierarchies.leaf_labels import distinct, text
+from sudare.hierarchies.value_kinds import is_number
 
 _NEARLY_ALL = 0.98
 _SOME = 0.2
@@ -79,7 +80,7 @@ def fitting_builtin(values: pa.Array, words: Iterable[str]) -> str | None:
 def _of_numbers(values: pa.Array, hints: Sequence[str]) -> str | None:
     """Return which bands fit numbers, by the column's name."""
     kind = values.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+    if not is_number(kind):
         return None
     low, high = (bound.as_py() for bound in pc.min_max(values).values())
     if low is None or low < 0:

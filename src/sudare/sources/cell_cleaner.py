@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from sudare import engines
 from sudare.core.errors import DataError, Problem
 from sudare.core.shown_places import SHOWN, first_places
+from sudare.hierarchies.value_kinds import is_number
 from sudare.policy import ALL, ColumnSpec, DateFormat, Policy, SourceSpec
 from sudare.sources.local_dates import date_type, parse_dates
 from sudare.sources.local_numbers import LocalNumbers
@@ -192,7 +193,7 @@ def _by_value(
 
 def _without(cells: pa.Array, tokens: Sequence[str]) -> pa.Array:
     """Return numbers, dates or truth values without those that stand for missing."""
-    if _is_number(cells.type):
+    if is_number(cells.type):
         numbers = []
         for token in tokens:
             with suppress(ValueError):
@@ -260,7 +261,3 @@ def _inner(kind: pa.DataType) -> pa.DataType:
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sudare import engines, hierarchies
 from sudare.core.errors import HierarchyError, Problem
+from sudare.hierarchies.value_kinds import is_number
 from sudare.policy import ColumnSpec, Policy, TClosenessSpec
 from sudare.sources.unknown_values import UnknownValues
 from sudare.sources.used_columns import holds_sets
@@ -83,8 +84,7 @@ def check_codes(column: Column | ItemSets, spec: ColumnSpec, kind: pa.DataType) 
     """Raise if codes were numbers in the source, where they have lost what tells them apart; by now they are text."""
     while hasattr(kind, "value_type"):  # lists and dictionaries
         kind = kind.value_type
-    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    if number and spec.hierarchy is not None and spec.hierarchy.codes is not None:
+    if is_number(kind) and spec.hierarchy is not None and spec.hierarchy.codes is not None:
         where = f"columns.{column.name}.hierarchy"
         hierarchies.check_numbers(spec.hierarchy.codes, column.values, source=where)
 
