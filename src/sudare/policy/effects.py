@@ -110,6 +110,20 @@ class Setting:
         return makes_sets and self.release.get("ranges") != "tight"
 
     @property
+    def generalizes(self) -> bool:
+        """Return whether some quasi-identifier may show ranges or sets: none does where all of them are aggregated."""
+        if self.method is None or not self.method.aggregates:
+            return True
+        named = self.options.get("columns")
+        quasi = {name: spec for name, spec in self.columns.items() if spec.get("role") == "quasi"}
+        if isinstance(named, list | tuple):
+            return not set(quasi) <= {name for name in named if isinstance(name, str)}
+        return any(
+            bool(hierarchy_of(spec)) or (spec.get("kind") != "numeric" and spec.get("order") is None)
+            for spec in quasi.values()
+        )
+
+    @property
     def limited(self) -> bool:
         """Whether records may be suppressed at all."""
         return bool(self.suppression.get("limit", 0.0) != 0)
@@ -289,6 +303,7 @@ PART_KEYS: Mapping[tuple[str, str], tuple[Condition, ...]] = {
             lambda setting, _, __: setting.method is None or not setting.method.leaves_quasi,
             "{method} makes neither ranges nor sets of quasi-identifiers",
         ),
+        Condition(lambda setting, _, __: setting.generalizes, "all quasi-identifiers are aggregated"),
     ),
     ("release", "subjects"): (
         Condition(

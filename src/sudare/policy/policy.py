@@ -18,6 +18,8 @@ from sudare.core.sizes import MIB
 from sudare.policy.effects import idle
 from sudare.policy.problems import method_problems, problem, roughly_unfit, unfit
 from sudare.policy.source_spec import SourceSpec
+from sudare.policy.transformation_problems import transformation_problems
+from sudare.policy.transformation_spec import SampleSpec, Transformation
 from sudare.policy.vocabulary import (
     AboutSpec,
     ColumnSpec,
@@ -46,6 +48,7 @@ class Policy(Part):
     release: ReleaseSpec = ReleaseSpec()
     source: SourceSpec = SourceSpec()
     about: AboutSpec = AboutSpec()
+    sample: SampleSpec | None = None
 
     _file: Path | None = PrivateAttr(default=None)
     _folder: Path = PrivateAttr(default=Path())
@@ -110,6 +113,29 @@ class Policy(Part):
     def released(self) -> list[str]:
         """The columns a release has, in the policy's order: all but identifiers."""
         return [name for name, spec in self.columns.items() if spec.role != "identifier"]
+
+    @property
+    def transformed(self) -> dict[str, list[Transformation]]:
+        """The columns with transformations, and these in order."""
+        return {name: spec.transform for name, spec in self.columns.items() if spec.transform}
+
+    @property
+    def transforms(self) -> bool:
+        """Whether cells are transformed, or records are sampled, before anything else is done."""
+        return self.sample is not None or bool(self.transformed)
+
+    def shows_pseudonym(self, name: str) -> bool:
+        """Return whether a release shows pseudonyms in a column, which nobody connects with values without the key."""
+        return any(step.name == "pseudonym" for step in self.columns[name].transform or ())
+
+    def with_pseudonyms(self) -> Policy:
+        """Return the policy in which identifiers that are released as pseudonyms have a role that is released."""
+        changed = {
+            name: spec.model_copy(update={"role": "insensitive"})
+            for name, spec in self.columns.items()
+            if spec.role == "identifier" and self.shows_pseudonym(name)
+        }
+        return self.model_copy(update={"columns": {**self.columns, **changed}}) if changed else self
 
     def carrying_quasi(self, perturbed: Collection[str] = ()) -> Policy:
         """Return the policy with unchanged quasi-identifiers.
@@ -238,14 +264,14 @@ class Policy(Part):
             policy = cls.model_validate(dict(data))
         except ValidationError as error:
             problems += [problem(details, list(cls.model_fields)) for details in error.errors()]
-        problems += unfit(policy) if policy else roughly_unfit(data)
+        problems += [*unfit(policy), *transformation_problems(policy)] if policy else roughly_unfit(data)
         problems += method_problems(data, methods)
         if not stored:
             told = {known.where for known in problems}  # of a key that is wrong in itself this is enough
             problems += [found for found in idle(data, methods) if found.where not in told]
         if problems or policy is None:
             raise PolicyError(dict.fromkeys(problems))
-        return policy
+        return policy.with_pseudonyms()
 
 
 def same_drive(folder: PurePath, file: str) -> bool:

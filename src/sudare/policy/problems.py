@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from sudare.core.errors import Problem, did_you_mean
 from sudare.policy.source_spec import SourceSpec
+from sudare.policy.transformation_spec import SampleSpec, Transformation
 from sudare.policy.vocabulary import (
     MODEL_NAMES,
     AlphaGammaSpec,
@@ -70,13 +71,24 @@ def _keys_at(path: list[str], loc: tuple[Any, ...]) -> list[str]:
     """Return the keys that are allowed where an unknown one was found; none at the top."""
     part: Any = None
     if path[:1] == ["columns"]:
-        part = HierarchySpec if path[2:3] == ["hierarchy"] else ColumnSpec
+        part = HierarchySpec if path[2:3] == ["hierarchy"] else _transformation_at(path[2:]) or ColumnSpec
     elif path[:1] == ["require"]:
         specs = {get_args(spec.model_fields["model"].annotation)[0]: spec for spec in get_args(RequirementSpec)}
         part = specs.get(str(loc[2]))
     elif path:
-        part = {"suppression": SuppressionSpec, "release": ReleaseSpec, "source": SourceSpec}[path[0]]
-    return [] if part is None else list(part.model_fields)
+        parts = {"suppression": SuppressionSpec, "release": ReleaseSpec, "source": SourceSpec, "sample": SampleSpec}
+        part = parts[path[0]]
+    return [] if part is None else [field.alias or name for name, field in part.model_fields.items()]
+
+
+def _transformation_at(path: list[str]) -> Any:
+    """Return the class of the keys at a place below a column, if it is in a transformation."""
+    if path[:1] != ["transform"] or len(path) < 2:
+        return None
+    if len(path) == 2:
+        return Transformation
+    found = Transformation.model_fields.get(path[2])
+    return None if found is None else get_args(found.annotation)[0]
 
 
 def unfit(policy: Policy) -> list[Problem]:

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from sudare.policy.part import Part
 from sudare.policy.text_layouts import Country, Decimal, TextLayout, keeps_ascii, of_country
+from sudare.policy.transformation_spec import Transformations
 
 TOLERANCE = 1e-9
 """Real-valued limits are compared with this slack, so that a value exactly at its limit is not lost to rounding.
@@ -29,12 +31,6 @@ BAND_WIDTHS: Mapping[str, tuple[float, ...]] = {
     "money": (5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 50_000, 100_000, 500_000, 1_000_000),
 }
 """The built-in hierarchies that are bands of numbers, and the widths of these; all others are of codes and names."""
-
-
-class Part(BaseModel):
-    """A piece of a policy: unknown keys are errors, and nothing changes after reading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _one_mark(text: str) -> str:
@@ -136,6 +132,7 @@ class ColumnSpec(Part):
     order: list[str] | None = Field(default=None, min_length=1)
     weight: Annotated[_Real, Field(ge=0)] = 1.0
     exact: Annotated[bool, Field(strict=True)] | None = None
+    transform: Transformations | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> ColumnSpec:
