@@ -16,11 +16,11 @@ from pathlib import PurePath
 from typing import Any, get_args
 
 from sudare.core.errors import Problem
+from sudare.policy.part import Part
 from sudare.policy.vocabulary import (
     BAND_WIDTHS,
     ColumnSpec,
     HierarchySpec,
-    Part,
     ReleaseSpec,
     Role,
     SuppressionSpec,

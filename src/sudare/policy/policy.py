@@ -16,6 +16,7 @@ from sudare.core.errors import PolicyError, Problem
 from sudare.core.input_limits import Bounded, BoundsError, UnreadableError, content, out_of_bounds
 from sudare.core.sizes import MIB
 from sudare.policy.effects import idle
+from sudare.policy.part import Part
 from sudare.policy.problems import method_problems, problem, roughly_unfit, unfit
 from sudare.policy.source_spec import SourceSpec
 from sudare.policy.transformation_problems import transformation_problems
@@ -25,7 +26,6 @@ from sudare.policy.vocabulary import (
     ColumnSpec,
     KAnonymitySpec,
     MethodSpec,
-    Part,
     ReleaseSpec,
     RequirementSpec,
     Role,

@@ -18,7 +18,8 @@ from pydantic import (
 
 from sudare.core.errors import ParameterError, Problem
 from sudare.policy.date_format import DateFormat
-from sudare.policy.vocabulary import Delimiter, Part
+from sudare.policy.part import Part
+from sudare.policy.vocabulary import Delimiter
 
 ALL = "*"
 """What stands for all columns where a key of ``source`` has an entry for each column."""
