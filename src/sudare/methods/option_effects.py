@@ -75,6 +75,22 @@ def _joins_classes(beside: Beside) -> bool:
     )
 
 
+def _large_enough(beside: Beside) -> bool:
+    """Return whether groups of ``k`` records are no smaller than those that the promises ask for."""
+    asked = [spec.get(key) for spec in beside.promises for key in ("k", "l")]
+    least = max((number for number in asked if isinstance(number, int | float)), default=0)
+    k = beside.options.get("k")
+    return not isinstance(k, int) or k >= least
+
+
+def _some_without_hierarchy(beside: Beside) -> bool:
+    """Return whether a column may be aggregated that is no category with a hierarchy: of these only modes are shown."""
+    named = beside.options.get("columns")
+    if not isinstance(named, list | tuple):
+        return True  # columns with a hierarchy are aggregated only where they are named
+    return any(not beside.columns.get(name, {}).get("hierarchy") for name in named if isinstance(name, str))
+
+
 _SETS = Needs(_may_hold_sets, NO_SETS)
 _RANKED = Needs(
     lambda beside: beside.options.get("items") != "one-by-one",
@@ -106,6 +122,20 @@ OPTIONS: Mapping[tuple[str, str], tuple[Needs, ...]] = {
             "remove it, or use variant: fast.",
         ),
     ),
+    ("microaggregation", "k"): (
+        Needs(
+            _large_enough,
+            "the requirements ask for larger groups",
+            "remove it: groups have as many records as they ask for.",
+        ),
+    ),
+    ("microaggregation", "representative"): (
+        Needs(
+            lambda beside: beside.options.get("representative") == "medoid" or _some_without_hierarchy(beside),
+            "all aggregated columns have hierarchies, and show their most frequent value",
+            "remove it, or use representative: medoid.",
+        ),
+    ),
     ("pram", "p"): (_OWN,),
     ("pram", "kind"): (_OWN,),
     ("pram", "weights"): (
@@ -132,6 +162,7 @@ _DEFAULTS: Mapping[tuple[str, str], Any] = {
     ("top-down", "beta"): 0,
     ("top-down", "rank"): "frequency",
     ("l-clustering", "loss"): "gcp",
+    ("microaggregation", "representative"): "mean",
     ("pram", "p"): "calibrated",
     ("pram", "kind"): "uniform",
 }

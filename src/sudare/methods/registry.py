@@ -62,7 +62,8 @@ class Method:
     quasi-identifiers their kind, hierarchy, order and weight; the limit of suppression; and how sets of sensitive
     values are separated.
 
-    ``sensitive_sets`` says that it can keep promises about sensitive item sets.
+    ``sensitive_sets`` says that it can keep promises about sensitive item sets. ``aggregates`` says that columns may
+    show one value for a group, as numbers show their mean.
 
     ``distributed_function`` decides the same where rows are on many machines, with its module. ``one_machine`` says why
     the method cannot run on several machines, and ``instead`` is the method to use there.
@@ -75,6 +76,7 @@ class Method:
     options: Mapping[str, Option] = field(default_factory=dict)
     item_sets: bool = False
     sensitive_sets: bool = True
+    aggregates: bool = False
     needs: str | None = None
     recodes_globally: bool = False
     recoding: RecodingKind = "classes"
@@ -310,6 +312,21 @@ METHODS: dict[str, Method] = {
         "l_clustering",
         {"variant": ("fast", "reference"), "weights": ("domain", 1), "loss": ("gcp", "arx")},
         item_sets=True,
+        heeds=("kind", "hierarchy", "weight", "order"),
+        one_machine="it compares all records with each other.",
+    ),
+    "microaggregation": Method(
+        "microaggregation",
+        "numbers of near records are replaced by their mean, or another value, and stay numbers",
+        "microaggregation.microaggregation",
+        "microaggregation",
+        {
+            "k": Whole(2, 10**9),
+            "representative": ("mean", "median", "mode", "medoid"),
+            "columns": ColumnNames(("quasi",)),
+        },
+        item_sets=True,
+        aggregates=True,
         heeds=("kind", "hierarchy", "weight", "order"),
         one_machine="it compares all records with each other.",
     ),

@@ -125,7 +125,7 @@ class Choices:
     def __init__(self, cover: Cover, sizes: Ints) -> None:
         self.cover, self.sizes = cover, sizes
         texts = value_texts(cover.column)
-        self.alone = quoted(texts, lambda text: bool(_SPECIAL.search(text)))
+        self.alone = alone(texts)
         self.within = quoted(texts, lambda text: bool(_SPECIAL_MEMBER.search(text)))
         if cover.column.missing:
             self.alone = pa.concat_arrays([self.alone, pa.nulls(1, self.alone.type)])
@@ -151,6 +151,11 @@ class Choices:
             bytes_of = np.where(cover.everything, 1.0, cover.total(of_code) + 2.0 * cover.distinct)
             found += int((bytes_of * self.sizes[part]).sum())
         return found
+
+
+def alone(texts: pa.Array) -> pa.Array:
+    """Return categories as cells that show one of them."""
+    return quoted(texts, lambda text: bool(_SPECIAL.search(text)))
 
 
 def dictionary(which: Ints, labels: pa.Array) -> pa.DictionaryArray:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from sudare.core.randomness import BLOCK as WORDS
 from sudare.core.randomness import Entropy
 from sudare.core.sizes import LARGEST_INT32, MANY_ROWS
+from sudare.releases.aggregated_cells import Aggregates, aggregated_labels
 from sudare.releases.cell_writer import CellTexts, cell_labels, cell_texts
 from sudare.releases.item_set_cells import JoinedSets, Lists, OwnSets, UnchangedSets
 from sudare.releases.row_blocks import Ints, Span, spans_as_they_came, spans_by_class
@@ -128,7 +129,9 @@ def _class_columns(classes: Generalized, layout: Layout) -> list[Maker]:
     for name, cover in classes.covers.items():
         if name not in layout.columns:
             continue
-        if isinstance(cover, SetCover) and layout.separators is None:
+        if isinstance(cover, Cover) and cover.aggregated is not None:
+            makers.append(Aggregates(name, cover))
+        elif isinstance(cover, SetCover) and layout.separators is None:
             makers.append(Lists(cover))
         else:
             makers.append(_labels(name, cover, classes.sizes, layout.separators or {}))
@@ -248,7 +251,7 @@ def class_labels(shown: Generalized, columns: Sequence[str]) -> pa.Table:
     """Return the cells of each class in those of these columns that are quasi-identifiers: a row for each class."""
     return pa.table(
         {
-            name: cell_labels(cover).cast(pa.string())
+            name: cell_labels(cover).cast(pa.string()) if cover.aggregated is None else aggregated_labels(cover)
             for name, cover in shown.covers.items()
             if name in columns and isinstance(cover, Cover)
         }

@@ -12,7 +12,7 @@ from sudare.table.encode import encode_column, encode_items, encode_like, looks_
 from sudare.table.equal_cells import merge_alike, published_classes
 from sudare.table.levels import cut_at, height
 from sudare.table.rare_values import OTHER, hide_rare
-from sudare.table.recoding import SUPPRESSED, Draw, Partition, Perturbation, Recoding, Separation
+from sudare.table.recoding import SUPPRESSED, Draw, Partition, Perturbation, Recoding, Representatives, Separation
 from sudare.table.table import Table
 from sudare.table.taxonomy import Taxonomy, depths
 
@@ -28,6 +28,7 @@ __all__ = [
     "Partition",
     "Perturbation",
     "Recoding",
+    "Representatives",
     "Separation",
     "SetCover",
     "SetValues",

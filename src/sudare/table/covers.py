@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from sudare.table.array_storage import (
 )
 from sudare.table.column import Column, ItemSets
 from sudare.table.encode_items import settled
-from sudare.table.recoding import SUPPRESSED, Partition
+from sudare.table.recoding import SUPPRESSED, Partition, Representatives
 from sudare.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -41,7 +41,8 @@ class Cover:
     run ``shown[g]``, which is a node where there is a taxonomy. A masked class covers one code more than there are if
     it has to, so that it shows everything also in a column without missing cells, or with only one value.
 
-    ``domain`` is what shares are of, if that is not the column's own.
+    ``domain`` is what shares are of, if that is not the column's own. Of an ``aggregated`` column, each class shows its
+    representative, and what covers its records says how much is lost.
     """
 
     column: Column
@@ -49,12 +50,14 @@ class Cover:
     codes: Ints
     shown: Ints | None = None
     domain: float | None = None
+    aggregated: Representatives | None = None
 
     def taken(self, classes: Classes) -> Cover:
         """Return the cover of some classes; what is worked out about it takes no more room than they need."""
         if self.shown is not None:
             return Cover(self.column, self.start, self.codes, self.shown[classes], self.domain)
-        return Cover(self.column, *_runs_of(self.start, self.codes, classes), None, self.domain)
+        aggregated = None if self.aggregated is None else self.aggregated.taken(classes)
+        return Cover(self.column, *_runs_of(self.start, self.codes, classes), None, self.domain, aggregated)
 
     @cached_property
     def begin(self) -> Ints:
@@ -92,6 +95,8 @@ class Cover:
     @cached_property
     def cell(self) -> Ints:
         """A number for what each class shows; equal numbers are equal cells."""
+        if self.aggregated is not None:
+            return self.aggregated.of_class
         if self.column.taxonomy is not None:
             return self.node.astype(np.int64)
         if self.column.positions is not None:
@@ -332,6 +337,12 @@ def generalize(table: Table, partition: Partition) -> Generalized:
     suppressed = table.rows - int(start[-1])
 
     def cover(column: Column | ItemSets) -> Cover | SetCover:
+        found = smallest_cover(column)
+        if isinstance(found, Cover) and column.name in partition.aggregated:
+            return replace(found, aggregated=partition.aggregated[column.name])
+        return found
+
+    def smallest_cover(column: Column | ItemSets) -> Cover | SetCover:
         if column.name in partition.by_sets and isinstance(column, ItemSets):
             return _sets_as_cut(column, partition)
         if isinstance(column, ItemSets):

@@ -56,7 +56,9 @@ def merge_alike(partition: Partition, shown: Generalized) -> Partition:
         classes[part] = np.where(before >= 0, number[before], SUPPRESSED)
     # by first appearance: what stands alone at the end stays at the end
     alone = not np.any(number[:-1] == number[-1])
-    return replace(partition, classes=classes, count=count, masked=partition.masked and alone)
+    aggregated = {name: each.taken(np.flatnonzero(stands)) for name, each in partition.aggregated.items()}
+    masked = partition.masked and alone
+    return replace(partition, classes=classes, count=count, masked=masked, aggregated=aggregated)
 
 
 def _digests(shown: Generalized, apart: bool) -> Digests:
@@ -77,7 +79,7 @@ def _content(cover: Cover | SetCover) -> tuple[Ints, Ints]:
     if isinstance(cover, SetCover):
         return cover.start, cover.nodes.astype(np.int64)
     column = cover.column
-    if column.taxonomy is None and column.positions is None:
+    if cover.aggregated is None and column.taxonomy is None and column.positions is None:
         if cover.shown is None:
             return cover.start, cover.codes
         cells = np.where(cover.everything, len(cover.start), cover.shown)

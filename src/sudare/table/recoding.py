@@ -7,11 +7,34 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sudare.table.column import Column
 
 SUPPRESSED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Representatives:
+    """What the classes of an aggregated column show: class ``g`` shows ``values[of_class[g]]``, which is one value.
+
+    ``values`` are different from each other, and have the type that the column is released with; a null among them is a
+    missing cell. They need not occur in the table: a mean lies between its values.
+    """
+
+    values: pa.Array
+    of_class: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: pa.Array) -> Representatives:
+        """Return the representatives of classes, from one value for each of them."""
+        coded = values.dictionary_encode(null_encoding="encode")
+        return cls(coded.dictionary, coded.indices.to_numpy(zero_copy_only=False).astype(np.int64))
+
+    def taken(self, classes: slice | NDArray[np.integer[Any]]) -> Representatives:
+        """Return those of some classes."""
+        return Representatives(self.values, self.of_class[classes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +58,9 @@ class Partition:
     ``intervals`` names columns of ordered categories in which a class shows all values from its lowest to its highest,
     as a set. ``facts`` is what the method has to tell about its decision, for the certificate, in the types that JSON
     has.
+
+    ``aggregated`` names single-valued columns in which a class shows one value in place of those of its records (a
+    mean, for example), so that the column keeps its type. What is lost is measured as if it showed what covers them.
     """
 
     classes: NDArray[np.signedinteger[Any]]
@@ -44,6 +70,7 @@ class Partition:
     facts: Mapping[str, Any] = field(default_factory=dict)
     intervals: tuple[str, ...] = ()
     by_sets: frozenset[str] = frozenset()
+    aggregated: Mapping[str, Representatives] = field(default_factory=dict)
 
     @property
     def suppressed(self) -> int:
