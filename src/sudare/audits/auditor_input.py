@@ -12,6 +12,8 @@ from sudare.policy import Policy
 
 SETS, APART, DRAWN = "dummies", "anatomy", "pram"
 """The methods that keep quasi-identifiers unchanged, or draw them: there are no classes."""
+AGGREGATED = "microaggregation"
+"""The method by which the records of a class may show one value in place of their own."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 from sudare.audits.audit_report import AuditWarning, Guarantee
-from sudare.audits.auditor_input import APART, DRAWN, SETS, AuditorInput
+from sudare.audits.auditor_input import AGGREGATED, APART, DRAWN, SETS, AuditorInput
 from sudare.audits.cell_counts import CellCounts
 from sudare.audits.json_agreement import (
     are_figures,
@@ -88,6 +88,7 @@ MISSING = (
     "and are never dropped. A class that mixes missing and present values shows '*' for numbers and hierarchies, "
     "and a set that lists null for categories."
 )
+MISSING_AGGREGATED = " A class that mixes them in an aggregated column shows an empty cell."
 OF_ANY = ("rows_out", "method", "policy_sha256", "release_sha256")
 """What is compared even if the certificate is of another file."""
 MOST = 20
@@ -345,7 +346,22 @@ class _Comparison:
         if self.found.shown is None or self.other or not self._is_other(other):
             return None
         left = given - self.found.rows
-        return losses(self.found.shown, self.policy, other, Records(given, left, max(lost - left, 0)))
+        records = Records(given, left, max(lost - left, 0))
+        return losses(self.found.shown, self.policy, other, records, self._aggregated())
+
+    def _aggregated(self) -> list[str]:
+        """Return the quasi-identifiers that may show one value in place of those of a class, if any does."""
+        if self.maker != AGGREGATED:
+            return []
+        named = self.policy.method.options.get("columns") if self.maker == self.policy.method.name else None
+        if named is not None:
+            return [name for name in self.policy.quasi if name in named]
+        specs = {name: self.policy.columns[name] for name in self.policy.quasi}
+        return [
+            name
+            for name, spec in specs.items()
+            if spec.hierarchy is None and (spec.order is not None or spec.kind in (None, "numeric"))
+        ]
 
     def _by_sizes(self, sizes: Sizes, paper: Mapping[str, Any]) -> dict[str, float]:
         """Return the measures that follow from the sizes of classes; masked records are not of any."""
@@ -526,7 +542,7 @@ class _Comparison:
         self.claim("randomness", told in RANDOMNESS, "a known source of randomness")
 
     def _missing(self, told: Any, paper: Mapping[str, Any]) -> None:
-        self.verify("missing", told, MISSING)
+        self.verify("missing", told, MISSING + (MISSING_AGGREGATED if self.maker == AGGREGATED else ""))
 
     def _versions(self, told: Any, paper: Mapping[str, Any]) -> None:
         sound = isinstance(told, Mapping) and "sudare" in told

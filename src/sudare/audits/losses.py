@@ -18,7 +18,8 @@ Other figures do not follow, since they are about the source:
 - *ARX* without a hierarchy is about how many different values there were;
 - under hierarchies that a rule makes (bands, prefixes, dates) the leaves are the values of the source, so that GCP, ARX
   and uncertainty do not follow either, but precision does;
-- what *item sets* lose is about items that are not shown. How many are shown as they are can be counted.
+- what *item sets* lose is about items that are not shown. How many are shown as they are can be counted;
+- what an *aggregated* column loses is about the values that its numbers stand for.
 
 For these the release implies a range, often a narrow one, or a point: if all cells show one value, nothing is lost. The
 figure of the certificate must be in that range. If a figure depends on something that the release does not show (such
@@ -29,7 +30,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -117,11 +118,20 @@ class _Column:
     disclosed: Figure | None = field(default=None)
 
 
-def losses(shown: Mapping[str, CellCounts], policy: Policy, other: Mapping[str, int], records: Records) -> Losses:
-    """Return what follows from what the columns of a release show."""
+def losses(
+    shown: Mapping[str, CellCounts],
+    policy: Policy,
+    other: Mapping[str, int],
+    records: Records,
+    aggregated: Collection[str] = (),
+) -> Losses:
+    """Return what follows from what the columns of a release show; some of them may be ``aggregated``."""
     columns = {}
     for name, found in shown.items():
         spec = policy.columns[name]
+        if name in aggregated and _one_value_each(found):
+            columns[name] = _aggregated(records)
+            continue
         if isinstance(found, Single):
             columns[name] = _single(found, spec, other.get(name), records)
             continue
@@ -199,6 +209,22 @@ def _column(
         "relative_uncertainty": relative,
     }
     return _Column(figures, grown, share.off)
+
+
+# -- aggregated columns
+
+
+def _one_value_each(found: CellCounts) -> bool:
+    """Whether all cells of a column show one value, or are empty: an aggregated one shows nothing else."""
+    if isinstance(found, Single):
+        return not found.odd and not found.ranges + found.sets + found.anything
+    return isinstance(found, Nodes)
+
+
+def _aggregated(records: Records) -> _Column:
+    """Return that anything may be lost: the cells do not show what their records were like."""
+    least = records.share(records.left)
+    return _column(_figure((least, 1.0)), _figure((least, 1.0)), _figure((0.0, 1.0)), False, None, (0.0, 1.0))
 
 
 # -- columns without a hierarchy

@@ -25,6 +25,7 @@ MISSING = (
     "and are never dropped. A class that mixes missing and present values shows '*' for numbers and hierarchies, "
     "and a set that lists null for categories."
 )
+MISSING_AGGREGATED = " A class that mixes them in an aggregated column shows an empty cell."
 ORDERS = {
     "class": "class by class, shuffled within each class",
     "keep": "as in the source, which the policy asked for",
@@ -168,7 +169,7 @@ def make_certificate(
         columns={role: list(names) for role, names in columns.items()},
         order=ORDERS["shuffled" if figures.mechanism and order == "class" else order],
         randomness=randomness,
-        missing=MISSING,
+        missing=MISSING + (MISSING_AGGREGATED if method_of(str(method["name"])).aggregates else ""),
         versions={name: version(name) for name in ("sudare", "numpy", "numba", "pyarrow", "duckdb")}
         | {"python": platform.python_version()},
         date=utc(),

@@ -99,6 +99,17 @@ class Search(Facts):
     steps: Annotated[int | None, "how many specializations were made"]
     cut: Annotated[Mapping[str, int], "how many different cells each quasi-identifier shows"]
     classes_by: Annotated[str | None, "whether classes are grown `clusters`, or those of `top-down`, which lost less"]
+    group_size: Annotated[int | None, "the least number of records of a group, whose numbers are aggregated"]
+    aggregated: Annotated[
+        Mapping[str, Mapping[str, Any]],
+        "for each aggregated column: its `representative`, and if it has an axis whether its mean is kept (`mean_kept`) "
+        "and which part of its variance (`variance_kept`)",
+    ]
+    information_loss: Annotated[
+        float | None,
+        "100 SSE / SST of the aggregated columns that have an axis: their squared distances to what is shown, by those "
+        "to their means; 0 is unchanged",
+    ]
     residue: Annotated[int | None, "how many records left their groups"]
     phase: Annotated[int | None, "the phase in which the residue became eligible"]
     rounds: Annotated[int | None, "how many rounds the third phase took"]

@@ -9,7 +9,7 @@ Steps
        :mod:`sudare.methods.microaggregation.record_groups`). Columns count equally: each has mean 0 and variance 1,
        times its weight. Groups keep all other requirements, too.
     4. A group shows a representative of each aggregated column: the mean of its numbers, for example. In all other
-       columns it shows what covers its records.
+       columns it shows what covers its records. Groups that show the same are one class.
 
 Cost
     That of the search for groups, and of top-down where some columns are not aggregated.
@@ -55,7 +55,7 @@ from sudare.methods.microaggregation.record_groups import Limits, group_records
 from sudare.methods.microaggregation.representatives import Groups, facts_of, medoids, represent
 from sudare.methods.topdown.top_down import top_down
 from sudare.models import Requirements
-from sudare.table import Column, Partition, Table
+from sudare.table import Column, Partition, Table, generalize, merge_alike
 
 USUAL = 3
 """Records of a group, where neither the policy nor its requirements say how many."""
@@ -83,7 +83,7 @@ def microaggregation(
         refuse_free_sets(table, requirements)
         requirements = requirements.for_groups(())
     least = requirements.least_rows
-    size = max(k or (least if least > 1 else USUAL), least)
+    size = max(k or (least if least > 1 else min(USUAL, table.rows)), least)
     unmet = requirements.unmet(everybody(table, requirements))
     if not unmet and size > table.rows:
         what = f"groups of {size:,} records cannot be made of {table.rows:,} records."
@@ -98,13 +98,14 @@ def microaggregation(
     shown = {name: represent(column, found, representative, nearest) for name, column in chosen.items()}
     classes = np.empty(given.rows, dtype=np.int32)
     classes[order] = found.of_row
-    return Partition(
+    partition = Partition(
         classes,
         found.count,
         facts={"group_size": size, **facts_of(chosen, found, shown)},
         intervals=ordered_categories(chosen.values()),
         aggregated={name: each.values for name, each in shown.items()},
     )
+    return merge_alike(partition, generalize(given, partition))
 
 
 def aggregated_columns(table: Table, asked: Sequence[str] | None) -> list[str]:
