@@ -1,1 +1,1 @@
-"""Methods that grow classes from single records or groups, and the polish that improves any classes."""
+"""Microaggregation: groups of near records, and the representatives that stand for them."""

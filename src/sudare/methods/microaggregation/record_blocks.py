@@ -1,0 +1,35 @@
+"""Blocks of near records, or of near groups of records: small enough to be searched by themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.methods.clustering.neighbourhoods import Ints
+
+SAMPLE = 1024
+"""Units by which the spread of a part is measured."""
+UNEVEN = 0.15
+"""A part is cut at the middle, give or take so large a share of it: no two rounds cut at the same place."""
+
+
+def near_blocks(middles: NDArray[np.float64], weights: Ints, most: int, seed: int) -> list[Ints]:
+    """Part units at random places until no part weighs more than ``most``; return the units of each, ascending.
+
+    A part is cut across a column in which its units are far apart: the one in which they are farthest apart, after the
+    spread of each column was multiplied by a random number. ``middles`` has a row for each unit.
+    """
+    generator = np.random.default_rng(seed)
+    waiting, found = [np.arange(len(middles))], []
+    while waiting:
+        units = waiting.pop()
+        if len(units) < 2 or weights[units].sum() <= most:
+            found.append(np.sort(units))
+            continue
+        some = middles[units[:: -(-len(units) // SAMPLE)]]
+        column = int(np.argmax(some.std(axis=0) * generator.uniform(0.3, 1.0, middles.shape[1])))
+        share = 0.5 + UNEVEN * generator.uniform(-1.0, 1.0)
+        cut = min(max(int(share * len(units)), 1), len(units) - 1)
+        parted = units[np.argpartition(middles[units, column], cut)]
+        waiting += [parted[cut:], parted[:cut]]
+    return found
