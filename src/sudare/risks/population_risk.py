@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.risks.class_risk import THRESHOLDS, Classes, group_rows
-from sudare.risks.matches import Matching
+from sudare.risks.nearest_classes import matching as match
 from sudare.risks.released_codes import ReleasedCodes
 from sudare.table import Column, ItemSets
 
@@ -134,7 +134,7 @@ def from_release(
     only = None
     if len(sizes) > most:
         only = np.sort(generator.choice(len(sizes), most, replace=False))
-    matching = Matching(shown, names, grouped, columns, only)
+    matching = match(shown, names, grouped, columns, only)
     weight = alike.sizes.astype(np.float64)
     there = np.rint(matching.weigh_classes(population, first, weight)).astype(np.int64)
     chosen = sizes if only is None else sizes[only]

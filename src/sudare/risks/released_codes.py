@@ -20,23 +20,27 @@ from sudare.releases.cell_reader import ReadCell, ReleasedCells, label_of, read_
 from sudare.releases.cell_writer import node_texts
 from sudare.releases.value_texts import value_texts
 from sudare.risks.class_risk import Classes, group_rows
-from sudare.table import OTHER, Column, ItemSets, Table, encode_items, encode_like
+from sudare.table import OTHER, Column, ItemSets, Table, encode_column, encode_items, encode_like
 
 Ints = NDArray[np.int64]
 TEXT = pa.large_string()
+DAY = 86_400.0
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
     """A released column of single values: the number of each row's cell, and what the different cells allow.
 
-    Cell ``i`` allows the codes from ``low[i]`` to ``high[i]``, of these only ``members[i]`` where there are any.
+    Cell ``i`` allows the codes from ``low[i]`` to ``high[i]``, of these only ``members[i]`` where there are any. In an
+    aggregated column cells allow what is nearest to them, and stand at ``places`` on the column's axis (categories at
+    their codes); not-a-number is an empty cell.
     """
 
     of_row: Ints
     low: Ints
     high: Ints
     members: dict[int, Ints]
+    places: NDArray[np.float64] | None = None
 
     @property
     def count(self) -> int:
@@ -102,6 +106,7 @@ def read_released_codes(
     missing: Sequence[str] = (),
     separators: Mapping[str, str | None] | None = None,
     published: Table | None = None,
+    aggregated: Collection[str] = (),
 ) -> ReleasedCodes:
     """Read the quasi-identifiers of a release of a table; ``generalized`` is false if they are unchanged.
 
@@ -109,15 +114,21 @@ def read_released_codes(
     were ``drawn`` may not occur in the table: their cells match nobody. ``text`` says that it is a text file, where an
     empty set looks like a missing one. ``missing`` are texts that stand for a missing cell, ``separators`` what joins
     items in text. ``published`` is the table with rare values as the release shows them, where it does not name them.
+    ``aggregated`` columns show one value in place of those of a class.
     """
     cells, sets = {}, {}
     for name, column in table.quasi.items():
         if isinstance(column, ItemSets):
             sets[name] = _sets(column, released.column(name), missing, (separators or {}).get(name), not text)
+        elif name in aggregated and column.positions is not None:
+            cells[name] = _aggregated(column, released.column(name), missing)
         elif generalized and name not in untouched:
             cells[name] = _cells(column, released.column(name), column if published is None else published.single[name])
         else:
             cells[name] = _as_they_came(column, released.column(name), missing, drawn)
+        if name in aggregated and name in cells and cells[name].places is None:
+            low = cells[name].low
+            cells[name] = replace(cells[name], places=np.where(low == column.missing_code, np.nan, low))
     return ReleasedCodes(released.num_rows, cells, sets)
 
 
@@ -158,6 +169,23 @@ def _cells(column: Column, cells: pa.ChunkedArray, published: Column) -> Cells:
         what = f"column '{column.name}' shows {unknown:,} different cells that match no value in the data."
         raise DataError(Problem("release", what, "it is not a release of this data."))
     return Cells(shown.of_row, low, high, members)
+
+
+def _aggregated(column: Column, cells: pa.ChunkedArray, missing: Sequence[str]) -> Cells:
+    """Read numbers, dates or times that stand for those of a class: they need not occur in the data."""
+    assert column.positions is not None
+    shown = encode_column(column.name, cells, kind="numeric", missing=missing)
+    assert shown.positions is not None
+    places = shown.positions
+    days, moments = pa.types.is_date(shown.values.type), pa.types.is_timestamp(column.values.type)
+    if days and moments:  # days are times in which nothing but the day is said
+        places = places * DAY
+    order = np.searchsorted(column.positions, places)
+    after = np.minimum(order, len(column.positions) - 1)
+    before = np.maximum(order - 1, 0)
+    nearer = places - column.positions[before] <= column.positions[after] - places
+    codes = np.append(np.where(nearer, before, after), column.missing_code)
+    return Cells(shown.codes.astype(np.int64), codes, codes, {}, np.append(places, np.nan))
 
 
 def _codes_of(column: Column, published: Column) -> dict[str, list[int]]:

@@ -16,6 +16,7 @@ from sudare.risks.inference import Inference, Votes, guess_as_it_is, guess_by_mo
 from sudare.risks.intervals import Success
 from sudare.risks.linkage import Linkage, link, link_as_it_is
 from sudare.risks.matches import Matching
+from sudare.risks.nearest_classes import NearestClasses, matching
 from sudare.risks.population_risk import Journalist, from_fraction, from_release, from_table, row_codes
 from sudare.risks.population_uniqueness import Uniqueness, uniqueness
 from sudare.risks.released_codes import ReleasedCodes
@@ -226,7 +227,7 @@ class _Study:
         if self.shown_classes is not None:
             most_people = min(PEOPLE, max(FEWEST, int(COMPARED / max(len(self.shown_classes.sizes), 1))))
         self.people = self._attacked(most_people)
-        self.matching: Matching | None = None
+        self.matching: Matching | NearestClasses | None = None
         if len(self.single) < len(self.columns):
             apart = ", ".join(f"'{name}'" for name in self.columns if name not in self.single)
             self.notes.append(f"classes compare item sets as a whole; combinations of columns ignore {apart}.")
@@ -277,13 +278,18 @@ class _Study:
         grouped, shown = self.shown_classes, release.shown
         assert grouped is not None
         self.listener("match people", 0, 0)
-        self.matching = Matching(shown, self.names, grouped, self.columns)
+        self.matching = matching(shown, self.names, grouped, self.columns)
         # who looks for a person passes over rows that say nothing
         hidden = 0 if release.masked is None else int(_crowds(grouped, release, release.masked).sum())
         telling = _crowds(grouped, release, None if release.masked is None else ~release.masked)
         fitting = self.matching.weigh_people(self.columns, self.people, telling.astype(np.float64))
         self._check_fits(int(np.count_nonzero(fitting < 0.5)), release)
         fitting = np.where(fitting < 0.5, hidden, fitting)
+        if isinstance(self.matching, NearestClasses):
+            self.notes.append(
+                "the release aggregates columns: the linkage attack takes the class whose numbers are nearest to those "
+                "of a person, and counts it as the right one, so its figures are rather too high."
+            )
         if len(self.names) < len(self.table.quasi):
             self.notes.append(
                 "classes of the release have equal cells in the known columns. Several classes may match one person: "
@@ -367,7 +373,7 @@ class _Study:
         assert grouped is not None
         counts = histogram(grouped, votes, target.size)
         if self.matching is None:  # values were drawn: who shows exactly what is known may be the person
-            self.matching = Matching(release.shown, self.names, grouped, self.columns)
+            self.matching = matching(release.shown, self.names, grouped, self.columns)
         judged = self.matching.guess(self.columns, self.people, counts, truth)
         after = judge(counts, grouped, judged, truth, held_out=plain and not release.drawn)
         if model and plain:

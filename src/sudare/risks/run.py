@@ -293,6 +293,7 @@ def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, 
         missing=[token for token in policy.source.missing_everywhere if token],
         separators={name: spec.separator for name, spec in policy.columns.items()},
         published=without_rare(only_held(table), policy) if generalized else None,
+        aggregated=set(opened.certificate.search.aggregated) - set(also),
     )  # fmt: skip
     lost = int(opened.certificate.suppressed)
     return ReleaseView(
