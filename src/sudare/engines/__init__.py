@@ -1,7 +1,7 @@
 """Engines: where rows live. Files and tables in Python, and tables of databases."""
 
 from sudare.engines.addresses import Place, Remote, find_place, find_remote, shown_place
-from sudare.engines.batches import Source, open_table
+from sudare.engines.batches import ROWS, Source, open_table
 from sudare.engines.certificate_text import parse_certificate, read_certificate
 from sudare.engines.column_checks import check_columns
 from sudare.engines.database.sql_tables import CERTIFICATE, Database, Decision, Tally, open_database
@@ -21,6 +21,7 @@ from sudare.engines.spark.spark import is_spark
 
 __all__ = [
     "CERTIFICATE",
+    "ROWS",
     "Database",
     "Decision",
     "Place",

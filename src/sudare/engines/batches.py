@@ -5,10 +5,11 @@ Batches are read ahead in a thread of their own, so that reading and what is don
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -27,7 +28,8 @@ class Source:
     ``rows`` is the number of records, if it is known before, and ``likely`` about how many there are if it is not;
     ``items`` is the number of all items of a column of lists.
     ``batches`` takes the names of columns whose text may come with dictionaries, which is quicker. A source that is
-    ``held`` in memory can be read again, at no cost.
+    ``held`` in memory can be read again, at no cost. ``facts`` is what a certificate says of how cells were transformed
+    on the way, once everything has been read.
     """
 
     schema: pa.Schema
@@ -36,6 +38,7 @@ class Source:
     items: Mapping[str, int] = field(default_factory=dict)
     likely: int = 0
     held: bool = False
+    facts: Callable[[], Sequence[Mapping[str, Any]]] = list
 
     def table(self) -> pa.Table:
         """Read everything."""

@@ -40,7 +40,7 @@ _CLASS = "\0class"  # no column of a table can have this name
 def stays_in_database(request: Request) -> bool:
     """Return whether the records can stay: source and target are in one database, and no item set is rewritten."""
     origin, target = request.origin, request.target
-    if origin is None or not isinstance(target, Place) or not request.makes_classes:
+    if origin is None or not isinstance(target, Place) or not request.makes_classes or request.policy.transforms:
         return False
     if not origin.shares_database(target):
         return False

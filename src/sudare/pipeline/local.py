@@ -95,7 +95,9 @@ def open_ends(request: Request, folder: Path, undo: ExitStack) -> Ends:
     if dry_run and isinstance(place, Place) and is_new_file(place):
         place = None
     if not isinstance(place, Place):
-        source, give_back = read(request.data, policy, stream=request.memory is not None)
+        limited = request.memory is not None
+        spill = folder if limited else None
+        source, give_back = read(request.data, policy, stream=limited, seed=request.seed, spill=spill)
         path = place if isinstance(place, Path) else None
         keep, layout = policy.release.formulas == "keep", None if path is None else text_layout(path, policy)
         written = FileTarget(folder, path, keep_formulas=keep, layout=layout, preview=request.preview)
@@ -103,7 +105,8 @@ def open_ends(request: Request, folder: Path, undo: ExitStack) -> Ends:
     database = undo.enter_context(engines.open_database(place, create=not dry_run, dry_run=dry_run))
     origin = request.origin if place.shares_database(request.origin) else None
     database.check_target(place, policy.released, origin)
-    source, give_back = read(request.data, policy, database=None if origin is None else database)
+    held = None if origin is None else database
+    source, give_back = read(request.data, policy, database=held, seed=request.seed)
     return Ends(source, TableTarget(database, place, origin), give_back)
 
 
@@ -121,6 +124,7 @@ def encode_source(request: Request, ends: Ends, folder: Path) -> Table:
         unknown=request.unknown,
         also=view.also,
     )
+    request.transformations = list(ends.source.facts())
     if isinstance(request.target, Path):  # so many records are left at least
         check_rows(request.target, int(table.rows * (1 - request.policy.suppression.limit)))
     return protect_rare_values(request, table)
@@ -138,7 +142,7 @@ def render_release(request: Request, table: Table, recoding: Recoding, target: F
         )
         numbers = number_columns(rows, second, table, policy) if target.commas else ()
         return Rendered(rows, second, None, numbers)
-    subjects = policy.release.subjects if request.requirements.counts_subjects else None
+    subjects = policy.numbers_subjects
     rows, classes = render(
         table,
         recoding,

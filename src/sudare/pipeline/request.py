@@ -52,7 +52,8 @@ class Request:
     ``policy_file`` is where the policy came from. ``target`` is a file, a table of a database, a folder that Spark
     reaches, or None for rows that come back in the kind of table that was given. ``origin`` is the database table that
     the data are, if they are one. ``spark`` says that Spark does the work, at ``master`` if a session has to begin.
-    ``warnings`` are those that the certificate shows besides what the audit finds. ``preview`` asks for a dry run: the
+    ``warnings`` are those that the certificate shows besides what the audit finds, and ``transformations`` what it
+    says of transformed columns. ``preview`` asks for a dry run: the
     release is made and proven, but not placed, and so many of its first rows come back.
     """
 
@@ -71,6 +72,7 @@ class Request:
     preview: int | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: list[ReleaseWarning] = field(default_factory=list)
+    transformations: list[Mapping[str, Any]] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -171,6 +173,7 @@ class Request:
             about=self.policy.about.model_dump(exclude_none=True),
             source=self._source(),
             layout=None if layout is None else layout.to_dict(),
+            transformations=self.transformations,
         )
         if self.signer is None:
             return certificate

@@ -128,6 +128,22 @@ class Policy(Part):
         """Return whether a release shows pseudonyms in a column, which nobody connects with values without the key."""
         return any(step.name == "pseudonym" for step in self.columns[name].transform or ())
 
+    @property
+    def numbers_subjects(self) -> Literal["per-class", "linked"] | None:
+        """What numbers in the subject column mean; None if the release has no such numbers."""
+        if self.subject is None or not self.counts_subjects or self.shows_pseudonym(self.subject):
+            return None
+        return self.release.subjects
+
+    @property
+    def carried(self) -> list[str]:
+        """The columns that a release shows as they are after their transformations."""
+        return [
+            name
+            for name, spec in self.columns.items()
+            if spec.role in ("sensitive", "insensitive") or (spec.role == "subject" and self.shows_pseudonym(name))
+        ]
+
     def with_pseudonyms(self) -> Policy:
         """Return the policy in which identifiers that are released as pseudonyms have a role that is released."""
         changed = {

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from sudare.core.randomness import OPERATING_SYSTEM
 from sudare.methods import RecodingKind, method_of
-from sudare.releases.certificate_parts import Guarantee, Mechanism, Search
+from sudare.releases.certificate_parts import Guarantee, Mechanism, Search, TransformationEntry
 from sudare.releases.release_figures import Figures
 from sudare.releases.signatures import utc
 from sudare.releases.warnings import ReleaseWarning
@@ -95,6 +95,10 @@ class Certificate:
         "how the text file is laid out (`delimiter`, `decimal`, `encoding`, `bom`), and the columns of `numbers` that "
         "have the decimal mark; only if the policy asks for another layout than the usual one",
     ] = None
+    transformations: Annotated[
+        tuple[TransformationEntry, ...] | None,
+        "what was done to columns before everything else, in the order of the policy; only if the policy asks for it",
+    ] = None
     signature: Annotated[Mapping[str, str] | None, "who signed the certificate, and when; only if somebody did"] = None
 
     @property
@@ -113,7 +117,9 @@ class Certificate:
         found["guarantees"] = [each.to_dict() for each in self.guarantees]
         found["warnings"] = [each.to_dict() for each in self.warnings]
         found["search"], found["mechanism"] = self.search.to_dict(), self.mechanism.to_dict()
-        for optional in ("layout", "signature"):
+        if self.transformations is not None:
+            found["transformations"] = [each.to_dict() for each in self.transformations]
+        for optional in ("layout", "transformations", "signature"):
             if found[optional] is None:
                 del found[optional]
         return found
@@ -126,6 +132,8 @@ class Certificate:
         found["mechanism"] = Mechanism.from_dict(given.get("mechanism"))
         found["guarantees"] = tuple(map(Guarantee.from_dict, _entries(given.get("guarantees"))))
         found["warnings"] = tuple(map(ReleaseWarning.from_dict, _entries(given.get("warnings"))))
+        if "transformations" in found:
+            found["transformations"] = tuple(map(TransformationEntry.from_dict, _entries(given["transformations"])))
         return cls(**found)
 
 
@@ -148,6 +156,7 @@ def make_certificate(
     about: Mapping[str, str] | None = None,
     source: str = "",
     layout: Mapping[str, Any] | None = None,
+    transformations: Iterable[Mapping[str, Any]] = (),
 ) -> Certificate:
     """Put the certificate together; guarantees, digests and the first warnings are those that the audit found."""
     return Certificate(
@@ -178,4 +187,5 @@ def make_certificate(
         policy_sha256=policy_sha256,
         release_sha256=audit["release_sha256"],
         layout=layout,
+        transformations=tuple(map(TransformationEntry.from_dict, transformations)) or None,
     )

@@ -35,6 +35,33 @@ class Guarantee:
 
 
 @dataclass(frozen=True)
+class TransformationEntry:
+    """One transformation of a column, or the sample of the table."""
+
+    column: Annotated[str | None, "the column; null for the sample"] = None
+    transformation: Annotated[str, "its name in the policy, or `sample`"] = ""
+    parameters: Annotated[Mapping[str, Any], "what the policy asks for, without where a key is"] = field(
+        default_factory=dict
+    )
+    key: Annotated[str | None, "the fingerprint of the secret key; null without one, or if it was forgotten"] = None
+    proven: Annotated[bool, "whether the audit reads from the file that cells have this form"] = False
+    guarantees: Annotated[str, "what it guarantees, in words"] = ""
+    does_not: Annotated[str, "what it does not, in words"] = ""
+    figures: Annotated[Mapping[str, Any], "what analysts need, such as the variance of noise"] = field(
+        default_factory=dict
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry in the form of a certificate."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Return an entry from a certificate."""
+        return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})
+
+
+@dataclass(frozen=True)
 class Facts:
     """The facts of a method about its decision, by key; methods differ in their keys.
 

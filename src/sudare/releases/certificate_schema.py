@@ -35,7 +35,7 @@ _MORE: dict[str, dict[str, Any]] = {
     "signature": {"required": ["algorithm", "key", "who", "time", "value"]},
 }
 """What types do not say, by key of a certificate."""
-_OPTIONAL = ("layout", "signature")
+_OPTIONAL = ("layout", "transformations", "signature")
 
 
 def schema() -> dict[str, Any]:

@@ -104,8 +104,7 @@ class _Columns:
         self.encoders = {
             name: encoder(name, policy.columns[name], source, tokens, nulls=nulls, storage=storage) for name in names
         }
-        unchanged = [name for name, spec in policy.columns.items() if spec.role in ("sensitive", "insensitive")]
-        self.types = {name: source.schema.field(name).type for name in unchanged}
+        self.types = {name: source.schema.field(name).type for name in policy.carried}
         fields = [(name, kind) for name, kind in self.types.items() if can_be_carried(kind)]
         self.carried = Carried(pa.schema(fields), storage)
         self.wrong: dict[str, Sequence[Problem]] = {}

@@ -16,6 +16,7 @@ from sudare.core.memory import available
 from sudare.policy import Policy, SourceSpec
 from sudare.policy.source_spec import CELL_KEYS, FILE_KEYS
 from sudare.sources.cell_cleaner import cleaned
+from sudare.sources.transformed_source import columns_to_read, transformed
 
 Data = Any
 """A path, a table of a database by its address, a pandas or Polars DataFrame, an Arrow table, or a DuckDB relation.
@@ -33,21 +34,31 @@ def read(
     stream: bool = False,
     database: engines.Database | None = None,
     described: bool = True,
+    transform: bool = True,
+    seed: int | None = None,
+    spill: Path | None = None,
 ) -> tuple[engines.Source, Callable[[pa.Table], Any]]:
     """Return the columns that the policy names (or ``only`` some), and how to convert a table to the kind of the input.
 
     A text file is read as a whole unless it is large or to be a ``stream``, which is slower. A table of a database is
     read in the transaction of ``database``, or else in one of its own, which ends with the last batch. ``described``
-    says that this is the table which the policy describes.
+    says that this is the table which the policy describes. Its columns are transformed as the policy says, unless
+    ``transform`` is false; a ``seed`` is for tests, and ``spill`` is a private folder for what does not stay in memory.
     """
     if isinstance(data, engines.Source):
         return data, lambda table: table
-    names = list(only or (name for name, spec in policy.columns.items() if spec.role != "identifier"))
+    wanted_names = list(only or (name for name, spec in policy.columns.items() if spec.role != "identifier"))
+    transform = transform and described and policy.transforms
+    names = columns_to_read(policy, wanted_names) if transform else wanted_names
+
+    def done(source: engines.Source) -> engines.Source:
+        return transformed(source, policy, wanted_names, seed=seed, spill=spill) if transform else source
+
     place = engines.find_place(data)
     if described:
         check_source(data, policy)
     if place is not None:
-        return _from_database(place, policy, names, database), lambda table: table
+        return done(_from_database(place, policy, names, database)), lambda table: table
     if isinstance(data, str | Path):
         path = Path(data)
         opened = engines.open_path(path, text_form(policy.source))
@@ -55,14 +66,14 @@ def read(
         engines.check_columns(path.name, policy.columns, opened.names, headed=opened.headed)
         # what would take up most of the memory as text is better cut into pieces, slower as that is
         stream = stream or 3 * engines.unpacked_size(path) > (available() or math.inf)
-        return cleaned(opened.source(names, stream), policy), lambda table: table
+        return done(cleaned(opened.source(names, stream), policy)), lambda table: table
 
     def wanted(there: list[str]) -> list[str]:
         engines.check_columns("the table", policy.columns, there)
         return names
 
     arrow, give_back = engines.adopt(data, wanted)
-    return cleaned(engines.open_table(arrow), policy), give_back
+    return done(cleaned(engines.open_table(arrow), policy)), give_back
 
 
 def held(data: Data, policy: Policy) -> Data:

@@ -1,0 +1,67 @@
+"""Truncating: dates show their year, quarter, month or week, and texts their first characters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sudare.policy import TruncateSpec
+from sudare.transformations.date_cells import dates_only
+from sudare.transformations.step import Findings, Place, by_value, is_text, plain, text_kind
+
+_LOST = "make it a column of text: numbers have lost the zeros at their beginning."
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Shows the first characters of texts."""
+
+    place: Place
+    spec: TruncateSpec
+    beside: tuple[str, ...] = ()
+    whole: bool = False
+
+    def kind(self, given: pa.DataType) -> pa.DataType:
+        """Return the type of the cells afterwards."""
+        return text_kind(given)
+
+    def apply(self, cells: pa.Array, beside: Mapping[str, pa.Array], findings: Findings) -> pa.Array:
+        """Return the beginnings of the cells."""
+        if not is_text(cells.type):
+            findings.note(self.place, cells.is_valid(), "are no texts, so they have no first characters", _LOST)
+            return pa.nulls(len(cells), pa.string())
+        return pc.utf8_slice_codeunits(plain(cells), 0, self.spec.keep).cast(self.kind(cells.type))
+
+
+@dataclass(frozen=True)
+class Period:
+    """Shows the period that a date is in."""
+
+    place: Place
+    spec: TruncateSpec
+    beside: tuple[str, ...] = ()
+    whole: bool = False
+
+    def kind(self, given: pa.DataType) -> pa.DataType:
+        """Return the type of the cells afterwards."""
+        return pa.int64() if self.spec.to == "year" and not is_text(given) else text_kind(given)
+
+    def apply(self, cells: pa.Array, beside: Mapping[str, pa.Array], findings: Findings) -> pa.Array:
+        """Return the periods of the cells."""
+        dates = dates_only(cells, self.place, findings)
+        return by_value(dates, self._labels).cast(self.kind(cells.type))
+
+    def _labels(self, dates: pa.Array) -> pa.Array:
+        if self.spec.to == "year":
+            return pc.year(dates)
+        if self.spec.to == "month":
+            return pc.strftime(dates, format="%Y-%m")
+        if self.spec.to == "week":
+            parts = pc.iso_calendar(dates)
+            year, number = (parts.field(name).cast(pa.string()) for name in ("iso_year", "iso_week"))
+            return pc.binary_join_element_wise(year, pc.utf8_lpad(number, 2, "0"), "-W")
+        year, number = pc.year(dates).cast(pa.string()), pc.quarter(dates).cast(pa.string())
+        return pc.binary_join_element_wise(year, number, "-Q")

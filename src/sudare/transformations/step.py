@@ -1,0 +1,138 @@
+"""What every transformation of a column is: a step that turns cells into other cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sudare.core.errors import Problem
+from sudare.core.shown_places import SHOWN, first_places
+
+Figures = dict[str, float | int | bool]
+"""What a step computed for the certificate: no value of a person is in it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a step stands: its column, its number in the column's list, and its name."""
+
+    column: str
+    number: int
+    name: str
+
+    @property
+    def where(self) -> str:
+        """The place in a policy, for messages."""
+        return f"columns.{self.column}.transform.{self.number}.{self.name}"
+
+
+class Step(Protocol):
+    """A transformation, ready to be applied.
+
+    Columns beside its own are those of the source. A ``whole`` step needs all cells of its column at once, because what
+    becomes of one cell depends on the others.
+    """
+
+    @property
+    def place(self) -> Place:
+        """Where the step stands in the policy."""
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The columns that it also reads."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it needs all cells of its column at once."""
+
+    def kind(self, given: pa.DataType) -> pa.DataType:
+        """Return the type of the cells afterwards."""
+
+    def apply(self, cells: pa.Array, beside: Mapping[str, pa.Array], findings: Findings) -> pa.Array:
+        """Return the cells afterwards; what is wrong with some goes to the findings, and these cells are null."""
+
+
+@dataclass
+class _Wrong:
+    count: int = 0
+    records: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Findings:
+    """What steps find out: cells that they cannot transform, and figures. ``start`` is the number of the first record.
+
+    Problems are raised after the last record, so that one message has all of them. ``checks`` look at all cells of a
+    column together.
+    """
+
+    start: int = 1
+    figures: dict[Place, Figures] = field(default_factory=dict)
+    checks: dict[Place, Callable[[], list[Problem]]] = field(default_factory=dict)
+    _wrong: dict[tuple[str, str, str], _Wrong] = field(default_factory=dict)
+    _others: dict[Problem, None] = field(default_factory=dict)
+
+    def note(self, place: Place, bad: pa.Array, what: str, hint: str) -> None:
+        """Note that some cells are wrong; ``what`` follows their number, as in "3 cells are no numbers"."""
+        mask = np.asarray(pc.fill_null(bad, False).to_numpy(zero_copy_only=False))
+        if not mask.any():
+            return
+        places = np.flatnonzero(mask)
+        wrong = self._wrong.setdefault((place.where, what, hint), _Wrong())
+        wrong.count += len(places)
+        if len(wrong.records) <= SHOWN:
+            wrong.records += (places[: SHOWN + 1] + self.start).tolist()
+
+    def problem(self, problem: Problem) -> None:
+        """Note something that is wrong with a column as a whole."""
+        self._others[problem] = None
+
+    def wrong(self) -> tuple[str, str] | None:
+        """Return what is wrong with some cells, and a hint; None if nothing is."""
+        return next(((what, hint) for _, what, hint in self._wrong), None)
+
+    def problems(self) -> list[Problem]:
+        """Return everything that is wrong so far."""
+        found = [
+            Problem(
+                where,
+                f"{wrong.count} {'cell' if wrong.count == 1 else 'cells'} {what} "
+                f"({first_places(wrong.records, 'record')}).",
+                hint,
+            )
+            for (where, what, hint), wrong in self._wrong.items()
+        ]
+        return [*found, *self._others, *(problem for check in self.checks.values() for problem in check())]
+
+
+def inner(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values, where cells come with a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether cells of a type are texts."""
+    kind = inner(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def text_kind(kind: pa.DataType) -> pa.DataType:
+    """Return the type of texts that replace cells of a type: their own, if they are texts."""
+    kind = inner(kind)
+    return kind if pa.types.is_string(kind) or pa.types.is_large_string(kind) else pa.string()
+
+
+def by_value(cells: pa.Array, work: Any) -> pa.Array:
+    """Do something with each different value once, and give each cell what became of its value."""
+    coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+    return work(coded.dictionary).take(coded.indices)
+
+
+def plain(cells: pa.Array) -> pa.Array:
+    """Return cells without a dictionary."""
+    return cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
