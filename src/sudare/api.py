@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sudare.pipeline.preview import Preview
     from sudare.reports.build import Report
     from sudare.risks import Risk
+    from sudare.transformations.reidentification import Reidentification
 
 
 FIRST_ROWS = 10
@@ -117,6 +118,7 @@ def anonymize(
     engine: str | None = None,
     master: str | None = None,
     sign: str | Path | None = None,
+    new_key: bool = False,
 ) -> Release:
     """Make a release of a table that keeps a policy. The release is proven before you get it.
 
@@ -136,6 +138,7 @@ def anonymize(
             files or a table of Spark. A Spark DataFrame needs no `engine`.
         master: where Spark is, if there is no session yet.
         sign: the private key that signs the certificate; see `new_signing_key`.
+        new_key: whether the secret keys of pseudonyms and shifted dates may differ from those of the last release.
     """
     checked = load_policy(policy)
     entry, options = chosen_method(checked, method)
@@ -152,6 +155,7 @@ def anonymize(
         seed=seed,
         listener=progress or silent,
         master=master,
+        new_key=new_key,
     )
     release = Release.of(request, make(request))
     if not entry.recodes_globally or made_from_values(checked):
@@ -465,6 +469,60 @@ def new_signing_key(path: str | Path, *, name: str, passphrase: str | None = Non
     from sudare.releases.signatures import new_key
 
     return new_key(Path(path), name, passphrase)
+
+
+def new_secret_key(path: str | Path) -> str:
+    """Make a secret key of 256 bits for pseudonyms and shifted dates, and return its fingerprint.
+
+    Args:
+        path: the file of the key, which only you can read. It may not exist already: a key is never replaced.
+    """
+    from sudare.transformations.secret_keys import new_key
+
+    return new_key(Path(path))
+
+
+def reidentify(
+    policy: Policy | Mapping[str, Any] | str | Path,
+    *,
+    column: str,
+    ids: Data,
+    pseudonyms: str | Path | Sequence[str],
+    reason: str,
+    out: str | Path,
+    id_column: str | None = None,
+    log: str | Path | None = None,
+    release: Any = None,
+) -> Reidentification:
+    """Find the values behind some pseudonyms. This needs the secret key, and a table of all values that may be meant.
+
+    The values are written to a file that only you can read. Before that, a line about the use goes to a log: when, who,
+    why, and how many, without values and pseudonyms. If the log cannot be written, nothing is.
+
+    Args:
+        policy: the policy that the pseudonyms were made by. It says where the key is.
+        column: the column of the release.
+        ids: a table with the values, as in `anonymize`. It is read as the policy says under `source`.
+        pseudonyms: the pseudonyms, or a `Path` of a file with one in each line.
+        reason: why people have to be identified; it is written to the log, so it should not name them.
+        out: the file for the values, as CSV. It may not exist already.
+        id_column: the column of `ids`, if it is called otherwise than the column of the release.
+        log: the log; by default `sudare-reidentify.jsonl` in the folder of the policy.
+        release: a release with these pseudonyms. Its certificate tells whether this is its key.
+    """
+    from sudare.pipeline.reidentification_run import reidentify_from
+
+    return reidentify_from(
+        load_policy(policy),
+        column,
+        ids,
+        pseudonyms,
+        reason=reason,
+        out=out,
+        id_column=id_column,
+        log=log,
+        release=release,
+    )
 
 
 def estimate(

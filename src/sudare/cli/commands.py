@@ -20,6 +20,7 @@ from sudare.cli.shared_options import (
     JsonOption,
     MasterOption,
     MemoryOption,
+    NewKeyOption,
     OutOption,
     OutsideOption,
     PlaceOption,
@@ -133,6 +134,7 @@ def anonymize(
     engine: EngineOption = None,
     master: MasterOption = None,
     sign: SignOption = None,
+    new_key: NewKeyOption = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Make and prove the release, show figures and first rows, keep nothing.")
     ] = False,
@@ -182,6 +184,7 @@ def anonymize(
                 engine=engine,
                 master=master,
                 sign=sign,
+                new_key=new_key,
             )
         if plan is not None and release.plan is not None:
             release.plan.save(plan)

@@ -49,6 +49,9 @@ SignedByOption = Annotated[
     list[Path] | None,
     typer.Option("--signed-by", help="The public key that must have signed the certificate; may be repeated."),
 ]
+NewKeyOption = Annotated[
+    bool, typer.Option("--new-key", help="Allow secret keys that differ from those of the last release.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 

@@ -54,7 +54,8 @@ class Request:
     the data are, if they are one. ``spark`` says that Spark does the work, at ``master`` if a session has to begin.
     ``warnings`` are those that the certificate shows besides what the audit finds, and ``transformations`` what it
     says of transformed columns. ``preview`` asks for a dry run: the
-    release is made and proven, but not placed, and so many of its first rows come back.
+    release is made and proven, but not placed, and so many of its first rows come back. ``new_key`` says that secret
+    keys may differ from those of the last release.
     """
 
     data: Data = field(repr=False)  # an address may have a password in it
@@ -70,6 +71,7 @@ class Request:
     master: str | None = None
     signer: Signer | None = None
     preview: int | None = None
+    new_key: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: list[ReleaseWarning] = field(default_factory=list)
     transformations: list[Mapping[str, Any]] = field(default_factory=list)

@@ -243,12 +243,19 @@ class Policy(Part):
     def inside(self) -> Policy:
         """Return the policy, if the hierarchies that it names lie in its folder; raise those that do not."""
         problems = []
+        hint = "copy it there, or allow it: --allow-outside, in Python load_policy(..., allow_outside=True)."
         for name, spec in self.columns.items():
             file = None if spec.hierarchy is None else spec.hierarchy.file
-            if file is not None and not _lies_in(self._folder, file):
-                what = f"its file is outside the folder of the policy: {file}."
-                hint = "copy it there, or allow it: --allow-outside, in Python load_policy(..., allow_outside=True)."
-                problems.append(Problem(f"columns.{name}.hierarchy", what, hint))
+            files = [] if file is None else [(f"columns.{name}.hierarchy", file)]
+            files += [
+                (f"columns.{name}.transform.{number}.replace", step.replace.file)
+                for number, step in enumerate(spec.transform or ())
+                if step.replace is not None and step.replace.file is not None
+            ]
+            for where, path in files:
+                if not _lies_in(self._folder, path):
+                    what = f"its file is outside the folder of the policy: {path}."
+                    problems.append(Problem(where, what, hint))
         if problems:
             raise PolicyError(problems)
         policy = self.model_copy()

@@ -185,6 +185,13 @@ class MaskSpec(Part):
     mark: Annotated[str, AfterValidator(_one_character)] = Field(default="*", alias="with")
 
 
+def _as_whole(value: Any) -> Any:
+    """Return whole numbers as integers, also in lists."""
+    if isinstance(value, list):
+        return [_as_whole(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _texts(value: Any) -> Any:
     """Return a mapping whose keys and values are texts: YAML reads ``1: one`` as a number."""
     if not isinstance(value, Mapping):
@@ -319,8 +326,9 @@ class Transformation(Part):
         return found
 
     def parameters(self) -> dict[str, Any]:
-        """Return its keys as the policy writes them, without where a secret key is, and without unset ones."""
-        return self.step.model_dump(exclude={"key"}, exclude_none=True, by_alias=True)
+        """Return its keys as a certificate shows them: not where a secret key or a file is, and no list of values."""
+        found = self.step.model_dump(exclude={"key", "file", "values"}, exclude_none=True, by_alias=True)
+        return {key: _as_whole(value) for key, value in found.items()}
 
     @model_validator(mode="before")
     @classmethod
