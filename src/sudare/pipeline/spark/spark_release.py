@@ -136,6 +136,9 @@ def refuse(request: Request) -> None:
     if request.policy.release.order == "keep":
         what = "rows have no fixed order on Spark, so it cannot be kept."
         raise UnsupportedError(Problem("release.order", what, "remove it, or run on one machine."))
+    if request.policy.transforms:
+        what = "transformations and samples do not run on Spark."
+        raise UnsupportedError(Problem("columns", what, "run on one machine, or in a database."))
     if request.policy.sensitive_sets:
         what = "sensitive item sets do not run on Spark: the different sets of the whole table are counted."
         hint = "run on one machine."
