@@ -19,6 +19,7 @@ _HOMES = {
     "Plan": "sudare.releases.plans",
     "Policy": "sudare.policy",
     "Preview": "sudare.pipeline.preview",
+    "Reidentification": "sudare.transformations.reidentification",
     "Release": "sudare.api",
     "Report": "sudare.reports.build",
     "SudareError": "sudare.core.errors",
@@ -32,10 +33,12 @@ _HOMES = {
     "explain": "sudare.api",
     "explore": "sudare.api",
     "load_policy": "sudare.api",
+    "new_secret_key": "sudare.api",
     "new_signing_key": "sudare.api",
     "numeric": "sudare.api",
     "parse_cell": "sudare.releases.cell_reader",
     "preview": "sudare.api",
+    "reidentify": "sudare.api",
     "report": "sudare.api",
     "risk": "sudare.api",
 }
@@ -55,9 +58,11 @@ if TYPE_CHECKING:
         explain,
         explore,
         load_policy,
+        new_secret_key,
         new_signing_key,
         numeric,
         preview,
+        reidentify,
         report,
         risk,
     )
@@ -69,6 +74,7 @@ if TYPE_CHECKING:
     from sudare.releases.cell_reader import parse_cell
     from sudare.releases.plans import Plan
     from sudare.reports.build import Report
+    from sudare.transformations.reidentification import Reidentification
 
 __all__ = [
     "AuditReport",
@@ -76,6 +82,7 @@ __all__ = [
     "Plan",
     "Policy",
     "Preview",
+    "Reidentification",
     "Release",
     "Report",
     "SudareError",
@@ -90,10 +97,12 @@ __all__ = [
     "explain",
     "explore",
     "load_policy",
+    "new_secret_key",
     "new_signing_key",
     "numeric",
     "parse_cell",
     "preview",
+    "reidentify",
     "report",
     "risk",
 ]

@@ -39,8 +39,13 @@ ROOMS = {
         "the registry of methods, their options, and a folder for each family", "core kernels metrics models table"
     ),
     "engines": Room("where rows live and are read: file formats, data frames, DuckDB, PostgreSQL, Spark", "core"),
+    "transformations": Room(
+        "what a policy has done to columns beside generalizing them: pseudonyms, shifted dates, limits, noise, swaps",
+        "core kernels policy",
+    ),
     "sources": Room(
-        "the user's table, opened and encoded as the policy says", "core engines hierarchies models policy table"
+        "the user's table, opened, transformed and encoded as the policy says",
+        "core engines hierarchies models policy table transformations",
     ),
     "releases": Room(
         "rendering, writing, certificate, placing; and the way back: opening a release, reading its cells, also as "
@@ -50,7 +55,8 @@ ROOMS = {
     "audits": Room("the independent proof: it shares no code with what it proves", "core policy"),
     "pipeline": Room(
         "from a request to a placed release: local, database, Spark; and the audit and calibration by request",
-        "audits core engines hierarchies kernels methods metrics models policy releases sources table",
+        "audits core engines hierarchies kernels methods metrics models policy releases sources table "
+        "transformations",
     ),
     "estimates": Room("what an analyst can estimate from a release", "core kernels releases"),
     "risks": Room("how exposed people are, before and after a release", "core kernels policy releases sources table"),
@@ -67,7 +73,7 @@ ROOMS = {
     "api": Room(
         "the verbs: each checks its arguments and calls one room",
         "audits comparisons core drafts engines estimates hierarchies methods pipeline policy releases reports "
-        "risks sources",
+        "risks sources transformations",
     ),
     "sklearn": Room("releases in scikit-learn: a transformer", "api core engines policy releases"),
     "accessors": Room("released cells in pandas and Polars: the accessor `sudare`", "api core engines releases"),

@@ -13,6 +13,7 @@ from sudare.cli.dry_run import check_dry_run, needed_place, show_preview
 from sudare.cli.explanation_table import show_explanation
 from sudare.cli.hierarchy_commands import generate_app, hierarchy_app
 from sudare.cli.key_commands import key_app
+from sudare.cli.reidentify_command import reidentify
 from sudare.cli.runner import check_new, progress, reporting, say, stop_was_heard, write_new
 from sudare.cli.shared_options import (
     DataArgument,
@@ -525,6 +526,7 @@ def estimate(
 
 
 app.command()(view)
+app.command()(reidentify)
 
 
 def _check_apart(plan: Path, data: str, policy: Policy, out: str) -> None:

@@ -1,18 +1,42 @@
-"""The command ``key``: key pairs that sign certificates."""
+"""The command ``key``: secret keys of pseudonyms and shifted dates, and key pairs that sign certificates."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sudare.cli.runner import reporting, say
+from sudare.cli.runner import check_new, reporting, say
 from sudare.cli.shared_options import JsonOption
 
-key_app = typer.Typer(help="Make keys that sign certificates.", no_args_is_help=True)
+key_app = typer.Typer(
+    help="Make secret keys for pseudonyms and shifted dates, and keys that sign certificates.", no_args_is_help=True
+)
+
+
+@key_app.command("new")
+def key_new(
+    file: Annotated[Path, typer.Argument(help="The file for the key. It may not exist already.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Make a secret key of 256 bits for pseudonyms and shifted dates. It is never printed."""
+    with reporting(as_json):
+        from sudare import api
+
+        check_new(file)
+        found = api.new_secret_key(file)
+        if as_json:
+            say(json.dumps({"key": str(file), "fingerprint": found}, ensure_ascii=False))
+            return
+        say(f"{file}: a new secret key. Fingerprint {found}")
+        say("  Keep it secret, and keep a copy in another safe place: without it no new pseudonym fits the old ones.")
+        say(f"  In a policy: key: {{file: {file.name}}}, a path that starts at the policy.")
+        say("  Or in an environment variable: key: {env: SUDARE_KEY}, after")
+        say(f"    export SUDARE_KEY=\"$(grep -v '^#' {shlex.quote(str(file))})\"")
 
 
 @key_app.command("sign-new")

@@ -41,6 +41,8 @@ FOR_READING = os.O_RDONLY | _flags("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BIN
 """How any file that a user names is opened: a pipe is not waited for, and no byte is changed."""
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flags("O_NOFOLLOW", "O_BINARY")
 """How a file is made that must not be there yet."""
+LOG_FILE = os.O_RDWR | os.O_CREAT | os.O_APPEND | _flags("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY")
+"""How a file is opened to which lines are added."""
 NOT_A_LINK = _flags("O_NOFOLLOW")
 """The flag by which a link is not followed."""
 FULL_DISK = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name))
@@ -64,6 +66,10 @@ if sys.platform == "win32":
     import msvcrt
     import threading
     import time
+
+    def user_name() -> str:
+        """Return the name by which the system knows the user of this process."""
+        return os.getlogin()
 
     def ring_again(seconds: float, number: int) -> None:
         """Let a signal come once more, after so many seconds."""
@@ -109,6 +115,14 @@ if sys.platform == "win32":
 
 else:
     import fcntl
+    import pwd
+
+    def user_name() -> str:
+        """Return the name by which the system knows the user of this process; what the environment says is no proof."""
+        try:
+            return pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:  # as in a container
+            return f"user {os.getuid()}"
 
     def ring_again(seconds: float, number: int) -> None:
         """Let the alarm clock ring after so many seconds, on account of a signal."""

@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sudare.core.errors import PolicyError, Problem
-from sudare.core.operating_system import FOR_READING
+from sudare.core.errors import PolicyError, Problem, TargetError
+from sudare.core.operating_system import FOR_READING, NEW_FILE, name_problems
 from sudare.policy.transformation_spec import KeySpec
 from sudare.transformations.text_buffers import TextBuffers, text_buffers
 
@@ -118,6 +118,25 @@ def in_pieces(work: Callable[[int, int], None], count: int) -> None:
     with ThreadPoolExecutor(max(os.cpu_count() or 1, 1)) as pool:
         for done in [pool.submit(work, first, last) for first, last in pieces]:
             done.result()
+
+
+def new_key(path: Path) -> str:
+    """Make a key, write it to a new file that only its owner can read, and return its fingerprint."""
+    if problems := name_problems(path):
+        raise TargetError(problems)
+    key = SecretKey.random()
+    text = f"# a secret key of sudare; fingerprint {key.fingerprint}\n{key.hex}\n"
+    try:
+        with os.fdopen(os.open(path, NEW_FILE, 0o600), "wb") as file:
+            file.write(text.encode("ascii"))
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError:
+        hint = "choose another name: a key is never replaced."
+        raise TargetError(Problem(str(path), "exists already.", hint)) from None
+    except OSError as error:
+        raise TargetError(Problem(str(path), f"cannot be written: {error.strerror}.")) from None
+    return key.fingerprint
 
 
 def load_key(spec: KeySpec, folder: Path, where: str) -> SecretKey:
