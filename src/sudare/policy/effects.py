@@ -17,6 +17,7 @@ from typing import Any, get_args
 
 from sudare.core.errors import Problem
 from sudare.policy.part import Part
+from sudare.policy.transformation_spec import listed
 from sudare.policy.vocabulary import (
     BAND_WIDTHS,
     ColumnSpec,
@@ -335,7 +336,7 @@ def _idle_in_column(setting: Setting, name: str, spec: Mapping[str, Any]) -> Ite
     if not isinstance(role, str) or role not in get_args(Role):
         return
     for key, roles in COLUMN_KEYS.items():
-        if not _given(spec, key, ColumnSpec):
+        if not _given(spec, key, ColumnSpec) or _for_transformation(spec, key):
             continue
         where = f"columns.{name}.{key}"
         if role not in roles:
@@ -347,6 +348,14 @@ def _idle_in_column(setting: Setting, name: str, spec: Mapping[str, Any]) -> Ite
     for key, conditions in HIERARCHY_KEYS.items():
         if _given(hierarchy, key, HierarchySpec):
             yield from _failing(setting, f"columns.{name}.hierarchy.{key}", name, hierarchy, conditions)
+
+
+def _for_transformation(spec: Mapping[str, Any], key: str) -> bool:
+    """Return whether a transformation of the column uses a key: swap ranks by order, and items are transformed apart."""
+    steps = [each for each in _listed(listed(spec.get("transform"))) if each is not None]
+    if key == "order":
+        return any("swap" in step for step in steps if isinstance(step, Mapping))
+    return bool(steps) and spec.get("kind") == "items" and key in ("kind", "separator")
 
 
 def _failing(
