@@ -1,8 +1,9 @@
 """Checklists of legal rules: filled where a tool can decide, open where a person must judge.
 
-Columns are matched with identifiers by their names, kinds and roles, and by rare values: a column in which few records
-share each value may be any kind of identifying number. Every list ends with a line to be signed by someone who knows
-the data.
+What the cells of the release hold decides: every cell was read for it (:mod:`sudare.reports.content`), and a column in
+which few records share each value may be any kind of identifying number. Names of columns only add suspicion. A rule
+is never met because no column is called like it. Every list ends with a line to be signed by someone who knows the
+data.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from typing import Any
 
 from sudare.reports.describe.figure_types import ColumnFigures, Figures
 from sudare.reports.identifiers import (
+    AGES,
     ANY_OTHER,
-    BIRTH,
     CALENDAR,
     HARMLESS,
     IDENTIFIERS,
     NO_DATES,
     NUMBERS,
     PEOPLE,
+    POSTAL,
     SMALLER,
     STATES,
     hinted,
@@ -69,8 +71,7 @@ def _lists(found: Figures) -> list[tuple[str, str, list[Item]]]:
     return [
         (
             "HIPAA Safe Harbor: the eighteen identifiers",
-            "45 CFR 164.514(b)(2). Columns are recognised by their names, kinds and roles, and numbers also by values "
-            "that few records share.",
+            f"45 CFR 164.514(b)(2). {_read(found)} The names of columns only add suspicion.",
             [*safe_harbor(found), KNOWLEDGE],
         ),
         (
@@ -106,7 +107,7 @@ def _list(title: str, about: str, items: Sequence[Item]) -> dict[str, Any]:
 
 
 def safe_harbor(found: Figures) -> list[Item]:
-    """Return the eighteen identifiers, each with what is known of columns that look like it."""
+    """Return the eighteen identifiers, each with what cells hold, and what is known of columns that look like it."""
     released = {column["name"]: column for column in found["columns"]}
     numbered = [column["name"] for column in found["policy"]["columns"] if column["role"] == "subject"]
     items = []
@@ -116,8 +117,66 @@ def safe_harbor(found: Figures) -> list[Item]:
         there = [column for name, column in released.items() if _looks_like(column, name, number, hints)]
         away = f"Not released: {', '.join(kept_back)}. " if kept_back else ""
         away += f"Not released, or as new numbers: {', '.join(anew)}. " if anew else ""
-        items.append(Item(f"{number}. {rule}", *_verdict(number, there, away, _texts(found))))
+        seen, verdict = _verdict(number, there, found)
+        items.append(Item(f"{number}. {rule}", away + seen, verdict))
     return items
+
+
+HELD: Mapping[int, Sequence[str]] = {
+    1: ("names of persons", "what may be names of persons"),
+    2: (
+        "postal codes of more than three digits", "postal areas of 20,000 people or fewer",
+        "postal codes of nine digits",
+        "postal addresses", "towns with their states", "counties", "coordinates", "names of cities",
+        "numbers of five digits, as ZIP codes are",
+    ),
+    3: (
+        "dates with more than the year", "ages above 89", "years of birth that tell an age above 89",
+        "years that are 90 before the newest",
+    ),
+    4: ("telephone or fax numbers",),
+    5: ("telephone or fax numbers",),
+    6: ("e-mail addresses",),
+    7: ("social security or identity numbers",),
+    8: ("numbers of patients or records",),
+    9: ("numbers of health plans",),
+    10: ("numbers of accounts or cards",),
+    11: ("numbers of licenses or passports",),
+    12: ("numbers of vehicles",),
+    13: ("numbers of devices",),
+    14: ("web addresses",),
+    15: ("IP addresses",),
+    16: ("sounds, films or sequences", "binary data"),
+    17: ("images", "binary data"),
+    18: ("ids and digests", "numbers of nine digits or more"),
+}  # fmt: skip
+"""What a scan of the cells finds that is each of the eighteen identifiers."""
+
+ABSENT: Mapping[int, str] = {
+    1: "No cell has a title before a name, or a common first name with a last one",
+    2: "No cell holds an address, a postal code of more than three digits, coordinates, or some large cities",
+    3: "No cell shows a day or month of a year, or tells an age above 89",
+    16: "No cell holds sounds, films, sequences, or the name of a file with them",
+    17: "No cell holds an image, or the name of a file with one",
+    18: "No cell holds an id or a digest, or a number of nine digits or more that few records share",
+}
+"""What it means that nothing was found; for all other identifiers, their words say it."""
+
+
+def _holding(found: Figures, kinds: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what cells hold of some kinds, in sentences: what is sure, and what a person must look at."""
+    sure: list[str] = []
+    unsure: list[str] = []
+    for one in found["contents"]["found"]:
+        if one["kind"] in kinds:
+            count = f"{one['records']:,} {'record' if one['records'] == 1 else 'records'}"
+            (sure if one["sure"] else unsure).append(f"{one['column']} holds {one['kind']} in {count}.")
+    return sure, unsure
+
+
+def _read(found: Figures) -> str:
+    contents = found["contents"]
+    return f"{contents['cells']:,} cells in {contents['columns']} columns were read."
 
 
 def _texts(found: Figures) -> list[str]:
@@ -172,54 +231,63 @@ def _leads_to_people(column: ColumnFigures, number: int) -> bool:
     return bool(column.get("unique") or column.get("ends"))
 
 
-def _verdict(number: int, there: Sequence[ColumnFigures], away: str, texts: Sequence[str]) -> tuple[str, str]:
-    if not there:
-        by_values = ", by its name or its values" if number in (*NUMBERS, ANY_OTHER) else ""
-        seen = f"{away}{'No other' if away else 'No'} column of the release looks like one"
-        if texts:
-            return f"{seen} by its name. Is there one in the text of {', '.join(texts)}?", JUDGE
-        return f"{seen}{by_values}.", MET
-    told, verdicts = [], []
+def _verdict(number: int, there: Sequence[ColumnFigures], found: Figures) -> tuple[str, str]:
+    """Return what was seen of an identifier, and the verdict: the worst of all that cells and columns say."""
+    sure, unsure = _holding(found, HELD[number])
+    told = [f"Not met: {sentence}" for sentence in sure] + [f"{sentence} Is this so?" for sentence in unsure]
+    verdicts = [UNMET] * len(sure) + [JUDGE] * len(unsure)
     for column in there:
         if number in (2, 3):
-            said, verdict = _dated(column) if number == 3 else _placed(column)
+            said, verdict = _dated(column, found) if number == 3 else _placed(column, found)
         else:
             named = hinted(column["name"], IDENTIFIERS[number - 1][1]) or (number == 8 and _who(column["name"]))
             said, verdict = _coded(column, named)
         told.append(f"{column['name']}: {said}")
         verdicts.append(verdict)
-    worst = next(each for each in (UNMET, JUDGE, MET) if each in verdicts)
+    worst = next((each for each in (UNMET, JUDGE, MET) if each in verdicts), MET)
+    if not sure and not unsure:
+        told.insert(0, f"{ABSENT.get(number, f'No cell holds {HELD[number][0]}')}. {_read(found)}")
+    if number == 3 and found["contents"]["beyond"] and worst == MET:
+        told.append(f"Numbers from 91 to 120 in {', '.join(found['contents']['beyond'])} count as no ages.")
+    texts = _texts(found)
     if worst != UNMET and texts:
-        told.append(f"Is there one in the text of {', '.join(texts)}?")
+        told.append(f"Is there one, in other words, in the text of {', '.join(texts)}?")
         worst = JUDGE
-    return away + " ".join(told), worst
+    return " ".join(told), worst
 
 
-def _dated(column: ColumnFigures) -> tuple[str, str]:
-    """Judge a date, or an age."""
+def _dated(column: ColumnFigures, found: Figures) -> tuple[str, str]:
+    """Judge a column that is named like a date or an age, or holds dates."""
+    name = column["name"]
+    if any(one["column"] == name and one["sure"] and one["kind"] in HELD[3] for one in found["contents"]["found"]):
+        return f"{_shown(column)}.", UNMET
+    known = found["contents"]["understood"].get(name)
+    if known == "ages":
+        return "no age above 89 is shown, or all of them as one category.", MET
+    if known == "years":
+        return "shows years, and none that tells an age above 89.", MET
     if column["kind"] == "date":
         if column["treatment"] in ("sets", "apart"):
             return f"{_shown(column)}, day by day; Safe Harbor allows years.", UNMET
         finest = column.get("finest")
         if finest is None:
             return "no date is shown.", MET
-        if finest == "year" and hinted(column["name"], BIRTH):
-            return "released by years at the finest. Does a year reveal an age above 89?", JUDGE
         if finest == "year":
             return "released by years at the finest.", MET
         return f"released by {finest}s; Safe Harbor allows years.", UNMET
-    if hinted(column["name"], "age edad 年齢"):
-        if column["kind"] != "number":
-            return f"{_shown(column)}. Are all ages above 89 in one group?", JUDGE
-        if column.get("old") == "none":
-            return "no age above 89 is shown.", MET
-        if column.get("old") == "single":
-            return "ages above 89 are shown by themselves; they must be in one group of 90 or more.", UNMET
-        return "some ranges reach above 89; they should be one group of 90 or more.", JUDGE
+    if hinted(name, AGES):
+        return f"{_shown(column)}. Are all ages above 89 in one group?", JUDGE
     return f"{_shown(column)}; is it, or does it lead to, a date?", JUDGE
 
 
-def _placed(column: ColumnFigures) -> tuple[str, str]:
+def _placed(column: ColumnFigures, found: Figures) -> tuple[str, str]:
+    """Judge a column that is named like a place."""
+    if any(one["column"] == column["name"] and one["sure"] for one in found["contents"]["found"]
+           if one["kind"] in HELD[2]):  # fmt: skip
+        return f"{_shown(column)}. Safe Harbor allows states, and the first three digits of a zip code.", UNMET
+    known = found["contents"]["understood"].get(column["name"])
+    if known is not None and hinted(column["name"], POSTAL):
+        return f"{known}, and none with 20,000 people or fewer by the census of 2000.", MET
     single = ", with single places" if column.get("exact") else ""
     return (
         f"{_shown(column)}{single}. Safe Harbor allows states, and the first three digits of a zip code where more "
@@ -364,10 +432,15 @@ def _appi_descriptions(found: Figures) -> Item:
     hints = [IDENTIFIERS[place][1] for place in (0, 1, 3, 4, 5, 16)]
     telling = [name for name in _untouched(found) if any(hinted(name, words) for words in hints)]
     texts, withheld = _texts(found), found["withheld"]
+    sure, unsure = _holding(found, [kind for place in (1, 4, 6, 17) for kind in HELD[place]] + ["postal addresses"])
     seen = f"Not released: {', '.join(withheld)}." if withheld else "The policy names no identifier."
+    seen += "".join(f" {sentence}" for sentence in [*sure, *unsure])
+    if not sure and not unsure:
+        seen += f" No cell holds a name by its form, an address or an image. {_read(found)}"
     if telling or texts:
         seen += f" Released unchanged, and may name a person: {', '.join(dict.fromkeys([*telling, *texts]))}."
-    return Item(rule, seen, MET if absent and withheld and not telling and not texts else JUDGE)
+    clear = absent and withheld and not telling and not texts and not unsure
+    return Item(rule, seen, UNMET if sure else MET if clear else JUDGE)
 
 
 def _appi_official_codes(found: Figures) -> Item:
@@ -376,8 +449,11 @@ def _appi_official_codes(found: Figures) -> Item:
     hints = [IDENTIFIERS[place][1] for place in (6, 8, 10, 15)]
     hints.append("passport pension 旅券 パスポート 年金番号 住民票コード")
     codes = [column["name"] for column in found["columns"] if any(hinted(column["name"], words) for words in hints)]
-    seen = f"Columns that look like one: {', '.join(codes)}." if codes else "No column of the release looks like one."
-    return Item(rule, seen, JUDGE if codes or _texts(found) else MET)
+    kinds = [kind for place in (7, 9, 11, 16) for kind in HELD[place]]
+    sure, unsure = _holding(found, kinds)
+    seen = " ".join([*sure, *unsure]) if sure or unsure else f"No cell holds one by its form. {_read(found)}"
+    seen += f" Columns that look like one: {', '.join(codes)}." if codes else ""
+    return Item(rule, seen, UNMET if sure else JUDGE if codes or unsure or _texts(found) else MET)
 
 
 def _appi_links(found: Figures) -> Item:

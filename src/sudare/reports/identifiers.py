@@ -71,6 +71,10 @@ SMALLER = "city zip zipcode postal postcode street county district municipality 
 PEOPLE = frozenset(["patient", "patients", "paciente", "paziente", "encounter", "case", "fall", "subject"])
 """Names that say whom a record is about, or which visit, if they stand alone and the values lead to people."""
 BIRTH = "birth born dob birthday geburtsdatum geburtstag naissance 生年月日 誕生日"
+AGES = "age ages aged alter altersgruppe edad eta leeftijd idade 年齢 年代"
+"""Names of columns of ages."""
+POSTAL = "zip zipcode postal postcode postalcode plz postleitzahl codepostal codigopostal 郵便番号"
+"""Names of columns of postal codes."""
 CALENDAR = f"date datum day month age edad alter 年齢 日付 {BIRTH}"
 NO_DATES = frozenset(
     [

@@ -88,6 +88,29 @@ class Relations(TypedDict):
     drawn: int | None
 
 
+class Finding(TypedDict):
+    """What cells of a column hold, and in how many records; it is ``sure`` if hardly anything else looks like it."""
+
+    kind: str
+    column: str
+    records: int
+    sure: bool
+
+
+class Contents(TypedDict):
+    """What was found in the cells of the release, and how many were read.
+
+    ``understood`` says what all values of a column are, where that was asked. ``beyond`` are columns of numbers from 91
+    to 120 whose names say nothing of ages.
+    """
+
+    cells: int
+    columns: int
+    found: list[Finding]
+    understood: dict[str, str]
+    beyond: list[str]
+
+
 class Figures(TypedDict):
     """Everything that a report tells."""
 
@@ -99,6 +122,7 @@ class Figures(TypedDict):
     guarantees: list[dict[str, Any]]
     warnings: list[dict[str, Any]]
     columns: list[ColumnFigures]
+    contents: Contents
     withheld: list[str]
     relations: Relations | None
     classes: ClassFigures | None

@@ -16,11 +16,12 @@ from sudare.core.progress import Listener, silent
 from sudare.policy import ColumnSpec, Policy
 from sudare.releases.certificate_parts import Guarantee
 from sudare.releases.pairing import Pair, open_pair
+from sudare.reports.content import scan
 from sudare.reports.describe import class_sizes
 from sudare.reports.describe.columns import Described
 from sudare.reports.describe.disclosure_control import Crowd, threshold
 from sudare.reports.describe.exposure import blurred_risk
-from sudare.reports.describe.figure_types import ClassFigures, Figures, Records
+from sudare.reports.describe.figure_types import ClassFigures, Contents, Figures, Records
 from sudare.reports.describe.losses import published_losses
 from sudare.reports.describe.relations import relations
 from sudare.sources.opened_source import Data
@@ -66,6 +67,7 @@ def describe(
         "guarantees": [_guarantee(one) for one in certificate.guarantees],
         "warnings": [one.to_dict() for one in certificate.warnings],
         "columns": described.plain,
+        "contents": _contents(pair, crowd, listener),
         "withheld": policy.named("identifier"),
         "relations": found,
         "classes": alike,
@@ -90,6 +92,20 @@ def _records(pair: Pair, crowd: Crowd) -> Records:
         "masked": pair.policy.suppression.records == "masked" and lost > 0,
         "classes": pair.certificate.classes,
     }
+
+
+def _contents(pair: Pair, crowd: Crowd, listener: Listener) -> Contents:
+    """Return what the cells of the release hold, those of its second table, too."""
+    opened, tables = pair.opened, [pair.released]
+    others = [name for name in opened.columns if name not in pair.released.column_names]
+    tables += [opened.load(others)] if others else []
+    beside = opened.load_second() if opened.apart else None
+    tables += [] if beside is None else [beside]
+    specs = pair.policy.columns
+    separators = {name: spec.separator for name, spec in specs.items() if spec.separator is not None}
+    date = str(pair.certificate.date)[:4]
+    year = int(date) if date.isdigit() else None
+    return scan(tables, separators=separators, few=crowd.least, year=year, listener=listener)
 
 
 def _alike(pair: Pair, crowd: Crowd) -> tuple[ClassFigures | None, Mapping[str, Any] | None, int | None]:
