@@ -7,12 +7,16 @@
    database joins them with its records, and makes the release.
 4. The database counts the release, and the audit proves it from these counts. Then the release gets its name.
 
+Columns that the policy transforms are derived first (:mod:`sudare.pipeline.derived_columns`), as far as their different
+values are enough for that.
+
 Item sets change record by record, sensitive ones are written anew, and random values are drawn cell by cell. In all
 these cases the rows are read (see :mod:`sudare.pipeline.local`).
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +27,7 @@ from sudare import engines
 from sudare.audits import audit_release
 from sudare.core.errors import DataError, Problem
 from sudare.engines import Decision, Place
+from sudare.pipeline.derived_columns import can_derive, derived
 from sudare.pipeline.request import Request, Result
 from sudare.pipeline.stages import certify, note_spellings, protect_rare_values
 from sudare.pipeline.targets import counted
@@ -40,14 +45,17 @@ _CLASS = "\0class"  # no column of a table can have this name
 def stays_in_database(request: Request) -> bool:
     """Return whether the records can stay: source and target are in one database, and no item set is rewritten."""
     origin, target = request.origin, request.target
-    if origin is None or not isinstance(target, Place) or not request.makes_classes or request.policy.transforms:
+    if origin is None or not isinstance(target, Place) or not request.makes_classes:
         return False
     if not origin.shares_database(target):
         return False
     with engines.open_database(origin) as database:
         schema = database.columns(origin)
-    engines.check_columns(origin.shown, request.policy.columns, schema.names)
+        engines.check_columns(origin.shown, request.policy.columns, schema.names)
+        kinds = dict(zip(schema.names, database.types(origin), strict=True))
     policy = request.policy
+    if policy.transforms and not can_derive(request, kinds):
+        return False
     sets = [name for name in policy.quasi if _holds_sets(policy, schema, name)] + policy.sensitive_sets
     return not sets
 
@@ -62,24 +70,26 @@ def make_in_database(request: Request) -> Result:
     assert origin is not None
     assert isinstance(target, Place)
     with engines.open_database(origin, dry_run=request.preview is not None) as database:
-        with request.timed("read"):
-            database.check_target(target, policy.released, origin)
-            names = looked_at(request.view.policy, request.view.also)
-            atoms = database.tally(origin, names)
-            if not len(atoms.counts) or not atoms.counts.sum():
-                raise DataError(Problem(origin.shown, "has no records."))
-            table, owner = repeated(request, atoms)
-            table = protect_rare_values(request, table)
-        with request.timed("method"):
-            recoding = request.decide(table)
-            assert isinstance(recoding, Partition)
-        with request.timed("render"):
-            classes = published_classes(table, recoding)
-            decision = _decision(request, table, classes, atoms, owner)
-            figures = note_spellings(request, measure(classes), table)
-        with request.timed("write"):
-            del table, owner, classes
-            draft = database.apply(origin, target, decision)
+        with ExitStack() as derivation:
+            with request.timed("read"):
+                database.check_target(target, policy.released, origin)
+                cells = derivation.enter_context(derived(request, database, origin))
+                names = looked_at(request.view.policy, request.view.also)
+                atoms = database.tally(cells, names)
+                if not len(atoms.counts) or not atoms.counts.sum():
+                    raise DataError(Problem(origin.shown, "has no records."))
+                table, owner = repeated(request, atoms)
+                table = protect_rare_values(request, table)
+            with request.timed("method"):
+                recoding = request.decide(table)
+                assert isinstance(recoding, Partition)
+            with request.timed("render"):
+                classes = published_classes(table, recoding)
+                decision = _decision(request, table, classes, atoms, owner)
+                figures = note_spellings(request, measure(classes), table)
+            with request.timed("write"):
+                del table, owner, classes
+                draft = database.apply(cells, target, decision)
         with request.timed("audit"):
             report = audit_release(
                 counted(database, draft, target.shown),
@@ -127,8 +137,12 @@ def repeated(request: Request, atoms: engines.Tally) -> tuple[Table, Ints]:
 
 def _decision(request: Request, table: Table, shown: Generalized, atoms: engines.Tally, owner: Ints) -> Decision:
     """Return the class of each record: by its quasi-identifiers alone if possible, otherwise by its atom."""
-    policy, counts_subjects = request.policy, request.requirements.counts_subjects
-    names = [name for name in policy.released if counts_subjects or policy.columns[name].role != "subject"]
+    policy, numbering = request.policy, request.policy.numbers_subjects
+    names = [
+        name
+        for name in policy.released
+        if numbering is not None or policy.columns[name].role != "subject" or name in policy.carried
+    ]
     starts = np.concatenate(([0], np.cumsum(atoms.counts)))
     classes = shown.partition.classes.astype(np.int64)
     lowest, highest = (edge.reduceat(classes, starts[:-1]) for edge in (np.minimum, np.maximum))
@@ -139,7 +153,7 @@ def _decision(request: Request, table: Table, shown: Generalized, atoms: engines
     plain = Decision(names, atoms.cells, lowest, labels, shown.sizes, by_class=policy.release.order == "class")
     if (lowest == highest).all():
         row = starts[:-1]
-        if not also and not counts_subjects:
+        if not also and numbering is None:
             return _kept(_by_quasi(plain, policy.quasi))
     else:
         # records of one atom go to several classes: so many to each, whichever they are
@@ -158,8 +172,8 @@ def _decision(request: Request, table: Table, shown: Generalized, atoms: engines
             first=first - begin + 1,
             last=last - begin,
         )
-    if counts_subjects and table.subject is not None:
-        numbers = people_numbers(table.subject, shown, policy.release.subjects, request.seed)
+    if numbering is not None and table.subject is not None:
+        numbers = people_numbers(table.subject, shown, numbering, request.seed)
         also[table.subject.name] = pa.array(numbers[row], pa.int64())
     return _kept(replace(plain, also=pa.table(also) if also else None))
 

@@ -14,6 +14,7 @@ from sudare import engines
 from sudare.audits import AuditReport
 from sudare.core import memory as sizes
 from sudare.engines import Place, Source
+from sudare.pipeline.derived_columns import keeps_type
 from sudare.pipeline.engine_support import check_database
 from sudare.pipeline.request import Request, Result
 from sudare.pipeline.request_checks import check_out, is_new_file
@@ -107,7 +108,7 @@ def open_ends(request: Request, folder: Path, undo: ExitStack) -> Ends:
     database.check_target(place, policy.released, origin)
     held = None if origin is None else database
     source, give_back = read(request.data, policy, database=held, seed=request.seed)
-    return Ends(source, TableTarget(database, place, origin), give_back)
+    return Ends(source, TableTarget(database, place, origin, list(policy.transformed)), give_back)
 
 
 def encode_source(request: Request, ends: Ends, folder: Path) -> Table:
@@ -156,6 +157,7 @@ def write_release(request: Request, rendered: Rendered, target: FileTarget | Tab
     """Write the rows under a name that nobody looks for."""
     total = rendered.rows.count
     recoded = () if rendered.classes is None else request.policy.quasi
+    recoded = [*recoded, *(name for name in request.policy.transformed if not keeps_type(request.policy, name))]
 
     def progress(done: int) -> None:
         request.listener("write", done, total)

@@ -117,13 +117,16 @@ class FileTarget:
 
 
 class TableTarget:
-    """A table of a database, made in a transaction; ``like`` is a table there that some columns came from."""
+    """A table of a database, made in a transaction; ``like`` is a table there that some columns came from.
+
+    Cells of columns that are ``rewritten`` are of the same kind as there, but are not the same cells.
+    """
 
     text = flat = commas = False
     noted_layout = None
 
-    def __init__(self, database: Database, target: Place, like: Place | None) -> None:
-        self.database, self.target, self.like = database, target, like
+    def __init__(self, database: Database, target: Place, like: Place | None, rewritten: Collection[str] = ()) -> None:
+        self.database, self.target, self.like, self.rewritten = database, target, like, rewritten
         self.draft: Place | None = None
 
     def write(
@@ -137,7 +140,9 @@ class TableTarget:
         """Make a table of the rows."""
         assert second is None, "methods that make a second table were refused before"
         batches = telling(rows.batches(), progress)
-        self.draft = self.database.write(self.target, rows.schema, batches, like=self.like, recoded=recoded)
+        self.draft = self.database.write(
+            self.target, rows.schema, batches, like=self.like, recoded=recoded, rewritten=self.rewritten
+        )
 
     def audit(self, policy: Policy, **how: Any) -> AuditReport:
         """Prove the table, from what the database counts in it."""

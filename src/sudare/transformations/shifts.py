@@ -25,6 +25,7 @@ from sudare.transformations.step import Findings, Place, inner, is_text, plain, 
 FIRST, LAST = -719_162, 2_932_896
 """The days from 0001-01-01 to 9999-12-31, counted from 1970: no format of files has more."""
 _ZONE = r"(?P<zone>Z|[+-]\d{2}:?\d{2})$"
+_OUTSIDE = "would leave the years 1 to 9999 when they are shifted"
 _SECONDS = 86_400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -52,11 +53,8 @@ class Shift:
     def apply(self, cells: pa.Array, beside: Mapping[str, pa.Array], findings: Findings) -> pa.Array:
         """Return the shifted cells."""
         cells = plain(cells)
-        people = normal_texts(beside[self.person]).dictionary_encode()
-        moves = pa.array(offsets(self.key, people.dictionary, self.spec.days), pa.int64()).take(people.indices)
-        nobody = pc.and_(cells.is_valid(), moves.is_null())
-        what = f"have a date but nobody in '{self.person}' whose offset it could move by"
-        findings.note(self.place, nobody, what, "fill that column, or make these dates missing.")
+        moves = self.moves(beside[self.person])
+        findings.note(self.place, pc.and_(cells.is_valid(), moves.is_null()), *self._nobody)
         if is_text(cells.type):
             return self._texts(cells, moves, findings)
         if pa.types.is_date(cells.type):
@@ -65,6 +63,24 @@ class Shift:
             return self._moved_times(cells, moves, findings)
         findings.note(self.place, cells.is_valid(), "are no dates", "shift dates and times only.")
         return pa.nulls(len(cells), cells.type)
+
+    def moves(self, persons: pa.Array) -> pa.Array:
+        """Return by how many days the dates of each person move."""
+        people = normal_texts(persons).dictionary_encode()
+        return pa.array(offsets(self.key, people.dictionary, self.spec.days), pa.int64()).take(people.indices)
+
+    def note_nobody(self, count: int, findings: Findings) -> None:
+        """Note that so many dates have nobody whose offset they could move by."""
+        findings.noted(self.place, count, *self._nobody)
+
+    def note_outside(self, count: int, findings: Findings) -> None:
+        """Note that so many dates would leave the calendar."""
+        findings.noted(self.place, count, _OUTSIDE, self._hint)
+
+    @property
+    def _nobody(self) -> tuple[str, str]:
+        what = f"have a date but nobody in '{self.person}' whose offset it could move by"
+        return what, "fill that column, or make these dates missing."
 
     def _texts(self, cells: pa.Array, moves: pa.Array, findings: Findings) -> pa.Array:
         days, rest = day_texts(cells, self.place, findings)
@@ -101,7 +117,7 @@ class Shift:
     def _within(self, moved: pa.Array, days: pa.Array, findings: Findings) -> pa.Array:
         """Return what has moved, without what would leave the calendar."""
         outside = pc.or_(pc.less(days, FIRST), pc.greater(days, LAST))
-        findings.note(self.place, outside, "would leave the years 1 to 9999 when they are shifted", self._hint)
+        findings.note(self.place, outside, _OUTSIDE, self._hint)
         return pc.if_else(pc.fill_null(outside, True), pa.scalar(None, moved.type), moved)
 
 

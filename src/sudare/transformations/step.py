@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from sudare.core.errors import Problem
 from sudare.core.shown_places import SHOWN, first_places
@@ -68,10 +69,12 @@ class Findings:
     """What steps find out: cells that they cannot transform, and figures. ``start`` is the number of the first record.
 
     Problems are raised after the last record, so that one message has all of them. ``checks`` look at all cells of a
-    column together.
+    column together. Where records have no numbers, ``start`` is None; and where each cell stands for several records,
+    ``counts`` says for how many.
     """
 
-    start: int = 1
+    start: int | None = 1
+    counts: NDArray[np.int64] | None = None
     figures: dict[Place, Figures] = field(default_factory=dict)
     checks: dict[Place, Callable[[], list[Problem]]] = field(default_factory=dict)
     _wrong: dict[tuple[str, str, str], _Wrong] = field(default_factory=dict)
@@ -84,9 +87,21 @@ class Findings:
             return
         places = np.flatnonzero(mask)
         wrong = self._wrong.setdefault((place.where, what, hint), _Wrong())
-        wrong.count += len(places)
-        if len(wrong.records) <= SHOWN:
+        wrong.count += len(places) if self.counts is None else int(self.counts[places].sum())
+        if self.start is not None and len(wrong.records) <= SHOWN:
             wrong.records += (places[: SHOWN + 1] + self.start).tolist()
+
+    def noted(self, place: Place, count: int, what: str, hint: str) -> None:
+        """Note that so many cells are wrong, which others have counted."""
+        if count:
+            self._wrong.setdefault((place.where, what, hint), _Wrong()).count += count
+
+    def add(self, other: Findings) -> None:
+        """Add what was found out about other records, which have no numbers, but for what ``checks`` look at."""
+        for where, wrong in other._wrong.items():
+            self._wrong.setdefault(where, _Wrong()).count += wrong.count
+        self._others |= other._others
+        self.figures |= other.figures
 
     def problem(self, problem: Problem) -> None:
         """Note something that is wrong with a column as a whole."""
@@ -101,13 +116,17 @@ class Findings:
         found = [
             Problem(
                 where,
-                f"{wrong.count} {'cell' if wrong.count == 1 else 'cells'} {what} "
-                f"({first_places(wrong.records, 'record')}).",
+                f"{wrong.count} {'cell' if wrong.count == 1 else 'cells'} {what}"
+                f"{f' ({places})' if (places := _records(wrong)) else ''}.",
                 hint,
             )
             for (where, what, hint), wrong in self._wrong.items()
         ]
         return [*found, *self._others, *(problem for check in self.checks.values() for problem in check())]
+
+
+def _records(wrong: _Wrong) -> str:
+    return first_places(wrong.records, "record") if wrong.records else ""
 
 
 def inner(kind: pa.DataType) -> pa.DataType:

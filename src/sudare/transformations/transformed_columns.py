@@ -68,7 +68,8 @@ class Transformed:
                     moved = True
             moved = self._correlated(found, place) or moved
             assert moved  # columns with correlated noise name each other, which the policy was checked for
-        self.findings.start += rows
+        if self.findings.start is not None:
+            self.findings.start += rows
         return {**given, **found}
 
     def _correlated(self, found: dict[str, pa.Array], place: dict[str, int]) -> bool:

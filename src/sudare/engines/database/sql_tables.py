@@ -296,9 +296,9 @@ class Database:
             return self._repeat(target, decision)
         draft = self._new(target)
         own = [] if decision.also is None else decision.also.column_names
-        told, labels = self._load("decision", _lines(decision)), self._load("class", _numbered(decision.shown))
+        told, labels = self.load("decision", _lines(decision)), self.load("class", _numbered(decision.shown))
         made = {name: f"labels.l{at}" for at, name in enumerate(decision.shown.column_names)}
-        kinds = {} if decision.also is None else self._kinds(origin, decision.also.schema)
+        kinds = {} if decision.also is None else self.kinds(origin, decision.also.schema)
         for at, name in enumerate(own):
             made[name] = f"CAST(own_part.o{at} AS {kinds[name]})" if name in kinds else f"own_part.o{at}"
         carried = [name for name in decision.names if name not in made]
@@ -329,12 +329,12 @@ class Database:
         """
         keys = decision.keys.column_names
         match = " AND ".join(
-            self._match(expression, f"told.k{at}", decision.keys.column(at))
-            for at, expression in enumerate(self._read(origin, keys, "given."))
+            self.match(expression, f"told.k{at}", decision.keys.column(at))
+            for at, expression in enumerate(self.read(keys, origin, "given."))
         )
         table = self.name(origin)
         if decision.first is not None:
-            by = ", ".join(self._read(origin, keys))
+            by = ", ".join(self.read(keys, origin))
             turn, chance = (self._free(word, self.columns(origin).names) for word in ("turn", "chance"))
             rows = int(self.session.fetch(f"SELECT count(*) AS n FROM {table}").column(0)[0].as_py())
             drawn = f"({with_chance(self.session, f'SELECT * FROM {table}', chance, rows)}) AS drawn"
@@ -348,7 +348,7 @@ class Database:
     def _repeat(self, target: Place, decision: Decision) -> Place:
         """Make the table of a release whose records show nothing of their own: all of a class are the same."""
         draft, table = self._new(target), _numbered(decision.shown)
-        labels = self._load("class", table.append_column("records", pa.array(decision.sizes)))
+        labels = self.load("class", table.append_column("records", pa.array(decision.sizes)))
         shown = decision.shown.column_names
         cells = ", ".join(f"labels.l{shown.index(name)} AS {quoted(name)}" for name in decision.names)
         self.session.run(
@@ -364,11 +364,12 @@ class Database:
         batches: Iterable[pa.RecordBatch],
         like: Place | None = None,
         recoded: Collection[str] = (),
+        rewritten: Collection[str] = (),
     ) -> Place:
         """Make the table of a release from rows; return where it is until it is placed.
 
         Columns that are also in ``like``, another table here, get the types that they have there, if they are not
-        ``recoded``: some of these have no counterpart in Arrow.
+        ``recoded``: some of these have no counterpart in Arrow. For those that are ``rewritten`` see :meth:`kinds`.
         """
         stage = self._new(target)
         prefix = self._free("c", {name[: len("c") + at] for name in schema.names for at in range(len(name))})
@@ -378,7 +379,7 @@ class Database:
         with self._telling_of(target):
             self.session.load(self.name(stage), pa.RecordBatchReader.from_batches(plain, parts), temporary=self.dry_run)
         kept = [] if like is None else [kind for kind in schema if kind.name not in recoded]
-        kinds = {} if like is None else self._kinds(like, pa.schema(kept))
+        kinds = {} if like is None else self.kinds(like, pa.schema(kept), rewritten)
         now = self._described(stage) if kinds else {}
         casts = {
             name: kinds[column]
@@ -442,31 +443,43 @@ class Database:
 
     def selected(self, place: Place, names: Sequence[str]) -> str:
         """Return the query of some columns, each by its position among them."""
-        cells = ", ".join(f"{expression} AS c{at}" for at, expression in enumerate(self._read(place, names)))
+        cells = ", ".join(f"{expression} AS c{at}" for at, expression in enumerate(self.read(names, place)))
         return f"SELECT {cells} FROM {self.name(place)}"
 
-    def _read(self, place: Place, names: Sequence[str], prefix: str = "") -> list[str]:
+    def read(self, names: Sequence[str], place: Place, prefix: str = "") -> list[str]:
+        """Return columns as they are read: in types that Arrow holds without loss."""
         schema = self.columns(place)
         return [self.session.dialect.read(prefix + quoted(name), schema.field(name)) for name in names]
 
-    def _match(self, one: str, other: str, cells: pa.ChunkedArray) -> str:
+    def match(self, one: str, other: str, cells: pa.ChunkedArray) -> str:
+        """Return the condition that two columns are equal; missing equals missing, if any of these cells is."""
         return self.session.dialect.same(one, other, cells.type) if cells.null_count else f"{one} = {other}"
 
-    def _kinds(self, like: Place, schema: pa.Schema) -> dict[str, str]:
-        """Return the types of a table's columns, in words of SQL, for those of a schema that hold what they held."""
+    def kinds(self, like: Place, schema: pa.Schema, rewritten: Collection[str] = ()) -> dict[str, str]:
+        """Return the types of a table's columns, in words of SQL, for those of a schema that hold what they held.
+
+        Cells of some columns are ``rewritten``: what is read as text is then only a number if it was one, of any size.
+        """
         read = dict(zip(self.columns(like).names, self.types(like), strict=True))
         told = self._described(like)
-        return {
+        found = {
             kind.name: told[kind.name]
             for kind in schema
             if kind.name in read and _decoded(kind.type) == _decoded(read[kind.name])
         }
+        for name in set(found) & set(rewritten):
+            if is_text(schema.field(name).type):
+                del found[name]
+                if told[name].startswith("numeric"):
+                    found[name] = "numeric"
+        return found
 
     def _described(self, place: Place) -> dict[str, str]:
         found = self.session.fetch(self.session.dialect.described(self.name(place)))
         return dict(zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True))
 
-    def _load(self, what: str, data: pa.Table) -> str:
+    def load(self, what: str, data: pa.Table) -> str:
+        """Make a temporary table of what was worked out here; return its name, quoted."""
         name = quoted(f"sudare_{what}_{secrets.token_hex(4)}")
         self.session.load(name, data, temporary=True)
         if self.session.dialect.learn:
@@ -520,6 +533,12 @@ def _lines(decision: Decision) -> pa.Table:
 def _numbered(shown: pa.Table) -> pa.Table:
     columns = {f"l{at}": _decoded_column(column) for at, column in enumerate(shown.columns)}
     return pa.table({"class_id": pa.array(np.arange(shown.num_rows, dtype=np.int64)), **columns})
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether a type is one of texts, also of a dictionary."""
+    kind = _decoded(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _decoded(kind: pa.DataType) -> pa.DataType:
