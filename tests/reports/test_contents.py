@@ -50,15 +50,15 @@ SEEN = {
     "numbers of nine digits or more": ["seen as 4821300977 there", "482130097"],
     "images": ["scans/face_1.jpg", "data:image/png;base64,iVBORw0KGgo"],
     "sounds, films or sequences": ["voice.wav", "ACGT" * 10],
-    "postal addresses": ["12 Main Street", "lives at 4711 N. Oak Grove Ave", "Lindenstraße 12", "P.O. Box 12", "12
-        rue de Lyon"],
+    "postal addresses": ["12 Main Street", "lives at 4711 N. Oak Grove Ave", "Lindenstraße 12", "P.O. Box 12",
+                         "12 rue de Lyon"],
     "towns with their states": ["Springfield, IL", "IL 62704"],
     "counties": ["Cook County"],
     "postal codes of nine digits": ["62704-1234"],
     "coordinates": ["52.5200, 13.4050"],
     "dates with more than the year": [
-        "2019-03-14", "14.03.2019", "3/14/2019", "3/14/19", "14 March 2019", "March 14, 2019", "since May 2019", "14
-        mars",
+        "2019-03-14", "14.03.2019", "3/14/2019", "3/14/19", "14 March 2019", "March 14, 2019", "since May 2019",
+        "14 mars",
         "2019-03", "2019-Q2", "2019-W07", "2019年3月14日", "[2019-03-01, 2019-05-31]", "2019-03-14 10:30:00",
         '{"on": "2019-03-14"}',
     ],
@@ -77,8 +77,8 @@ UNSEEN = [
     "[2019-01-01, 2019-12-31]", "12:30", "12:30:45", "3.1415926535", "1,234,567", "1234567.891", "-0.000123456789",
     "1e-10", "12345", "99999999", "Married-civ-spouse", "Holand-Netherlands", "Trinadad&Tobago", "A1C >8", "B12",
     "Virginia Beach", "may be late", "march past", "90 years or older", "over 89", "age 89", "3 x 500 mg", "T2N0M0",
-    "120/80 mmHg", "95 % of it", "90+", "L5-S1", "HLA-B 27", "AB-12", "10 mg/ml", "Self-emp-not-inc", "version
-    1.2.3.4.5",
+    "120/80 mmHg", "95 % of it", "90+", "L5-S1", "HLA-B 27", "AB-12", "10 mg/ml", "Self-emp-not-inc",
+    "version 1.2.3.4.5",
     "covid-19", "6-MP", "2 of 3", "(0.12, 0.34)", "5'-ATTGC-3'", "0.05 - 0.10", "123 456", "12 34 56",
 ]  # fmt: skip
 
