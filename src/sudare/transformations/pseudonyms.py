@@ -106,7 +106,8 @@ class PseudonymCheck:
     def problems(self, column: str) -> list[Problem]:
         """Return what is wrong with the pseudonyms of a column."""
         numbers = self._made.rows()[:, :-1]
-        same = int((numbers[1:] == numbers[:-1]).all(axis=1).sum())  # rows differ, so their values do
+        again = (numbers[1:] == numbers[:-1]).all(axis=1)  # rows differ, so their values do
+        same = int(again[:1].sum() + (again[1:] & ~again[:-1]).sum())  # each is counted once
         found = []
         if same:
             what = f"{same:,} pseudonym{' stands' if same == 1 else 's stand'} for different values."
@@ -114,9 +115,9 @@ class PseudonymCheck:
         alike = self._alike.rows()
         both = np.concatenate([_without_repeats(numbers), alike])
         both = _in_order(both)
-        again = int((both[1:] == both[:-1]).all(axis=1).sum())
-        if again:
-            what = f"{again:,} pseudonym{' is' if again == 1 else 's are'} also a value of the column."
+        shown = int((both[1:] == both[:-1]).all(axis=1).sum())
+        if shown:
+            what = f"{shown:,} pseudonym{' is' if shown == 1 else 's are'} also a value of the column."
             hint = f"give pseudonyms another form, or another length than {self._length}."
             found.append(Problem(f"column '{column}'", what, hint))
         return found
