@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from sudare.core.progress import Listener, silent
 from sudare.kernels.microaggregation import annealing as kernel
+from sudare.kernels.microaggregation.group_lists import Blocks
 from sudare.kernels.microaggregation.line_groups import cut_lines
 from sudare.methods.clustering.neighbourhoods import Ints
 from sudare.methods.microaggregation.limited_groups import Limits as Limits
@@ -50,16 +51,18 @@ WHOLE = 8192
 """Records of a class that is searched as one block, at most."""
 GROUPS = 32
 """Groups that a block has room for, at least."""
-STEPS = 10_000_000
-"""Steps for a small table, in all; on the test data of CASC ten times as many take another 1% off the loss."""
-MOST_STEPS, LEAST_STEPS = 20_000, 100
+STEPS, MANY_STEPS = 10_000_000, 25_000_000
+"""Steps in all, for one block and for many on several cores; on the data of CASC twice as many take another 0.5% off."""
+MOST_STEPS, LEAST_STEPS = 20_000, 150
 """Steps for each record, at most and at least."""
 HOT, COLD = 30.0, 3e-4
 """The first and the last temperature, in mean squared errors; with outliers, a few records make up most of these."""
-WARM = 0.3
+WARM = 1.0
 """The first temperature of many records: with few steps for each, a higher one would only lose what MDAV found."""
-ROUNDS = 3
-"""Times that many records are parted into blocks."""
+ROUNDS, FEW_ROUNDS = 8, 5
+"""Times that many records are parted into blocks; fewer times if there are few steps for each."""
+MIDDLE = 500
+"""Fewer steps than this for each record are few."""
 REACH, SHORT_REACH = 24, 12
 """Nearest others that are known of each record of a small table, and of a large one."""
 
@@ -162,14 +165,14 @@ def _locked(points: Floats, classes: Ints, k: int) -> tuple[NDArray[np.bool_], I
 def _searched(points: Floats, start: Ints, k: int, seed: int, listener: Listener) -> tuple[Ints, int]:
     """Return groups of records by annealing, and how many there are; class c has those from ``start[c]`` on."""
     count, sizes = len(points), np.diff(start)
-    steps = min(max(STEPS / count, LEAST_STEPS), MOST_STEPS)
-    reach = REACH if steps > LEAST_STEPS else SHORT_REACH
     whole = sizes <= max(WHOLE, 4 * GROUPS * k)
+    steps = min(max((STEPS if whole.all() else MANY_STEPS) / count, LEAST_STEPS), MOST_STEPS)
+    reach = REACH if whole.all() else SHORT_REACH
     groups, made, done = np.zeros(count, np.int64), 0, 0
-    search = kernel.Search(k, True, True, HOT, COLD, steps, max(reach, 2 * k), seed)
+    search = kernel.Search(k, True, True, HOT, COLD, steps, max(reach, k + k // 5), seed)
     rows = np.flatnonzero(np.repeat(whole, sizes))
     if len(rows):
-        blocks = kernel.Blocks(rows, np.concatenate(([0], np.cumsum(sizes[whole]))))
+        blocks = Blocks(rows, np.concatenate(([0], np.cumsum(sizes[whole]))))
         made = _improved(
             points, blocks, search, groups, 0, lambda part: listener("decide", part * len(rows) / count, 1.0)
         )
@@ -191,9 +194,10 @@ def _searched(points: Floats, start: Ints, k: int, seed: int, listener: Listener
 def _in_rounds(points: Floats, search: kernel.Search, groups: Ints, told: Callable[[float], None]) -> int:
     """Search many records of one class block by block, several times; return how many groups there are."""
     most = max(BLOCK, GROUPS * search.k)
-    cooling = (search.cold / WARM) ** (1.0 / ROUNDS)
+    rounds = ROUNDS if search.steps >= MIDDLE else FEW_ROUNDS
+    cooling = (search.cold / WARM) ** (1.0 / rounds)
     made = 0
-    for turn in range(ROUNDS):
+    for turn in range(rounds):
         hot, seed = WARM * cooling**turn, search.seed + 7919 * turn
         if turn == 0:
             parts = near_blocks(points, np.ones(len(points), np.int64), most, seed)
@@ -211,17 +215,17 @@ def _in_rounds(points: Floats, search: kernel.Search, groups: Ints, told: Callab
                 )
                 for part in near_blocks(middles, sizes, most, seed)
             ]
-        blocks = kernel.Blocks(np.concatenate(parts), np.concatenate(([0], np.cumsum([len(part) for part in parts]))))
+        blocks = Blocks(np.concatenate(parts), np.concatenate(([0], np.cumsum([len(part) for part in parts]))))
         each = search._replace(
-            begin=turn == 0, keep=turn > 0, hot=hot, cold=hot * cooling, steps=search.steps / ROUNDS, seed=seed
+            begin=turn == 0, keep=turn > 0, hot=hot, cold=hot * cooling, steps=search.steps / rounds, seed=seed
         )
-        made = _improved(points, blocks, each, groups, made, lambda part, turn=turn: told((turn + part) / ROUNDS))
+        made = _improved(points, blocks, each, groups, made, lambda part, turn=turn: told((turn + part) / rounds))
     return made
 
 
 def _improved(
     points: Floats,
-    blocks: kernel.Blocks,
+    blocks: Blocks,
     search: kernel.Search,
     groups: Ints,
     made: int,
