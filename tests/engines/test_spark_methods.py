@@ -95,7 +95,7 @@ def test_the_release_is_the_local_one(spark, in_pieces, setting, way, tmp_path):
         assert local.plan == spread.plan
 
 
-@pytest.mark.parametrize("name", ["l-clustering", "three-phase", "anatomy"])
+@pytest.mark.parametrize("name", ["l-clustering", "microaggregation", "three-phase", "anatomy"])
 def test_what_does_not_run_names_something_that_does(spark, name):
     needs = METHODS[name].needs or "k-anonymity"
     policy = adult_policy(name, k=None if needs == "l-diversity" else 5, l=2 if needs == "l-diversity" else None)
@@ -109,7 +109,7 @@ def test_every_method_is_either_run_or_refused():
     refused = {name for name, method in METHODS.items() if method.one_machine}
     assert {*classes, *drawn, *refused} == set(METHODS)
     assert drawn == {"dummies", "pram"}
-    assert refused == {"l-clustering", "three-phase", "anatomy"}
+    assert refused == {"l-clustering", "microaggregation", "three-phase", "anatomy"}
     compared = {(SETTINGS[setting]["method"]["name"], way) for setting, way in (run.values for run in runs())}
     assert compared == {(method, way) for method in classes for way in WAYS}  # what is drawn is always written
 

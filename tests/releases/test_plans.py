@@ -220,6 +220,8 @@ def test_there_is_no_plan_where_classes_are_recoded_each_for_itself(rules, name)
     method = {"name": name, **({"target": "ill"} if "target" in METHODS[name].options else {})}
     diverse = [{"model": "l-diversity", "l": 2, "column": "ill"}]
     more = {"require": diverse} if METHODS[name].needs == "l-diversity" else {}
+    if METHODS[name].aggregates:
+        columns["pay"] = {"role": "quasi"}
     if METHODS[name].perturbs:
         more = {"require": [{"model": "pk-anonymity", "k": 2}]}
     if METHODS[name].leaves_quasi:

@@ -45,12 +45,15 @@ def test_no_method_shows_a_value_that_fewer_than_k_hold(method):
     require = [*K5, {"model": "l-diversity", "l": 2, "column": "ill"}]
     release = sudare.anonymize(table, policy(require=require, method={"name": method}))
     counts = {row["values"]: row["counts"] for row in pc.value_counts(table["pay"]).to_pylist()}
-    for number in ends(release.data["pay"].to_pylist()):
+    shown_pay = release.data["pay"].to_pylist()
+    for number in () if METHODS[method].aggregates else ends(shown_pay):
         assert counts.get(number, 0) >= 5 or number % 2 == 0 or number % 5 == 0
     shown = " ".join(map(str, release.data.to_pylist()))
     assert str(OUTLIER) not in shown
     assert "Ys" not in shown
     assert "Atlantis" not in shown
+    if METHODS[method].aggregates:
+        assert max(shown_pay) < OUTLIER  # a mean of five
 
 
 def test_rare_categories_are_one_and_the_certificate_says_of_how_many():

@@ -129,7 +129,7 @@ def losses(
     columns = {}
     for name, found in shown.items():
         spec = policy.columns[name]
-        if name in aggregated and _one_value_each(found):
+        if name in aggregated and _one_value_each(found, spec):
             columns[name] = _aggregated(records)
             continue
         if isinstance(found, Single):
@@ -214,11 +214,15 @@ def _column(
 # -- aggregated columns
 
 
-def _one_value_each(found: CellCounts) -> bool:
-    """Whether all cells of a column show one value, or are empty: an aggregated one shows nothing else."""
-    if isinstance(found, Single):
-        return not found.odd and not found.ranges + found.sets + found.anything
-    return isinstance(found, Nodes)
+def _one_value_each(found: CellCounts, spec: ColumnSpec) -> bool:
+    """Whether all cells of a column show one value, or are empty: an aggregated one shows nothing else.
+
+    Without an order, and without a hierarchy, these are numbers, dates or times.
+    """
+    if not isinstance(found, Single):
+        return isinstance(found, Nodes)
+    on_axis = spec.order is not None or found.axis is not None or not found.single
+    return on_axis and not found.odd and not found.ranges + found.sets + found.anything
 
 
 def _aggregated(records: Records) -> _Column:

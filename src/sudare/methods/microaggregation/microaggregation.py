@@ -59,6 +59,8 @@ from sudare.table import Column, Partition, Table, generalize, merge_alike
 
 USUAL = 3
 """Records of a group, where neither the policy nor its requirements say how many."""
+HALF = 0.5
+"""The share of classes in the progress; the other one is that of groups."""
 
 
 def microaggregation(
@@ -94,6 +96,7 @@ def microaggregation(
     given, table = table, table.taken(order)
     chosen = {name: table.single[name] for name in names}
     found = _groups(table, requirements, size, list(chosen.values()), seed, listener)
+    listener("decide", 1.0, 1.0)
     nearest = medoids(coordinates(list(chosen.values())), found) if representative == "medoid" else None
     shown = {name: represent(column, found, representative, nearest) for name, column in chosen.items()}
     classes = np.empty(given.rows, dtype=np.int32)
@@ -149,12 +152,24 @@ def _groups(
     classes: Ints = np.zeros(table.rows, np.int64)
     if others.quasi:
         needed = replace(requirements, limit=0.0, masked=False)
-        classes = top_down(others, _at_least(needed, size), progress=listener).classes.astype(np.int64)
+        first, listener = _part(listener, 0.0), _part(listener, HALF)
+        classes = top_down(others, _at_least(needed, size), progress=first).classes.astype(np.int64)
     inside = apart_by_missing(table, requirements, size, classes, missing_cells(columns))
     limits = None if requirements.only_rows else Limits(table, requirements)
     points = coordinates(columns)
     found = group_records(points, size, within=inside, limits=limits, seed=seed, progress=listener)
     return Groups.of(np.unique(found, return_inverse=True)[1].astype(np.int64))
+
+
+def _part(listener: Listener, start: float) -> Listener:
+    """Return a listener to one half of the decision, which begins at ``start``."""
+
+    def hear(stage: str, done: float, total: float) -> None:
+        if stage == "decide":
+            done, total = start + HALF * (done / total if total else 0.0), 1.0
+        listener(stage, done, total)
+
+    return hear
 
 
 def _at_least(requirements: Requirements, size: int) -> Requirements:
