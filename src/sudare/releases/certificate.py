@@ -178,7 +178,7 @@ def make_certificate(
         columns={role: list(names) for role, names in columns.items()},
         order=ORDERS["shuffled" if figures.mechanism and order == "class" else order],
         randomness=randomness,
-        missing=MISSING + (MISSING_AGGREGATED if method_of(str(method["name"])).aggregates else ""),
+        missing=MISSING + (MISSING_AGGREGATED if method_of(str(method.get("name"))).aggregates else ""),
         versions={name: version(name) for name in ("sudare", "numpy", "numba", "pyarrow", "duckdb")}
         | {"python": platform.python_version()},
         date=utc(),
