@@ -19,8 +19,9 @@ class Guarantee:
     """One promise: what was required, what the release achieves, and how many classes fall short.
 
     ``offending_classes`` counts equivalence classes; for km-anonymity combinations of items; for uniqueness records;
-    for values that are drawn strata (one, if there are none); for promises about columns the columns. ``achieved`` is
-    None where no finite number describes the release.
+    for values that are drawn strata (one, if there are none); for transformations cells; for promises about columns the
+    columns. ``achieved`` is None where no finite number describes the release. ``required`` is None, too, where a
+    transformation leaves no form that a release could show.
     """
 
     model: str
@@ -59,6 +60,8 @@ class Guarantee:
             return "Strata that do not keep it"
         if self.model == "uniqueness":
             return "Records that are unique"
+        if self.model == "transformation":
+            return "Cells that do not have the form"
         if self.model.endswith("absent"):
             return "Columns that must be absent"
         return "Classes that do not keep it"

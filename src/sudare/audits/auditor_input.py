@@ -33,6 +33,8 @@ class AuditorInput:
     """The digests of the policy: of its file, and of its content."""
     drawn: Mapping[str, Any] | None = None
     """The mechanism of random draws, where there is no certificate to read it from."""
+    transformed: Any = None
+    """What will be said of transformations, where there is no certificate to read it from."""
 
     def about(self, policy: Policy) -> AuditorInput:
         """Return the same of a policy: one from a file may have been given from Python when the release was made."""
@@ -54,6 +56,10 @@ class AuditorInput:
     def mechanism(self) -> Any:
         """Return the mechanism of random draws, from the certificate if there is one."""
         return self.drawn if self.certificate is None else self.certificate.get("mechanism")
+
+    def transformations(self) -> Any:
+        """Return what is said of transformations, by the certificate if there is one."""
+        return self.transformed if self.certificate is None else self.certificate.get("transformations")
 
     def is_of_other_policy(self, policy: Policy) -> bool:
         """Return whether the certificate is of another policy, and may be."""

@@ -172,7 +172,7 @@ def nodes(connection: Any, alias: str, spec: HierarchySpec) -> Nodes:
     ).fetchall()
     found = Nodes()
     for cell, many in rows:
-        label = None if cell is None else _unquoted(cell)
+        label = None if cell is None else unquoted(cell)
         found.labels[label if label is None else level_of(spec, label)] += many
     return found
 
@@ -296,20 +296,20 @@ class _Looking:
         found.names |= {None if name == "null" else name for (name,) in named}
         found.odd = "" in found.names  # which would be quoted
         for cell, many in self.run(f"SELECT cell, n FROM shown WHERE kind = 'set' AND NOT {_PLAIN}").fetchall():
-            names = _members(cell[1:-1])
+            names = members_of(cell[1:-1])
             found.odd |= not names
             found.members += many * len(names)
             found.with_other += many * (OTHER in names)
             found.names |= set(names)
         for cell, many in self.run("SELECT cell, n FROM shown WHERE kind = 'single'").fetchall():
-            name = _unquoted(cell)
+            name = unquoted(cell)
             found.names.add(name)
             found.other_alone += many * (name == OTHER)
         if found.missing:
             found.names.add(None)
 
 
-def _unquoted(cell: str) -> str:
+def unquoted(cell: str) -> str:
     """Return a value without the quotes that mark it as a plain value."""
     if cell.startswith('"'):
         with suppress(ValueError):
@@ -317,7 +317,7 @@ def _unquoted(cell: str) -> str:
     return cell
 
 
-def _members(text: str) -> list[str | None]:
+def members_of(text: str) -> list[str | None]:
     """Return the members of a set, some of which are quoted; none if it is not written as a set is."""
     decoder, at = json.JSONDecoder(), 0
     found: list[str | None] = []

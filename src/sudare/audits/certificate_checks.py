@@ -33,6 +33,8 @@ from sudare.audits.json_agreement import (
 )
 from sudare.audits.losses import HALF, MEANS, Figure, Losses, Records, losses
 from sudare.audits.signatures import TIME, Signature, look_at
+from sudare.audits.transformation_entries import KEY as TRANSFORMATIONS
+from sudare.audits.transformation_entries import claimed_keys, entry_problems
 from sudare.audits.value_spellings import merges
 from sudare.audits.warnings import COUNTED, ONE_CLASS
 from sudare.core.errors import Problem
@@ -69,8 +71,8 @@ KEYS = (
     "release_sha256",
 )
 """The keys of a certificate; it has all of them, and no other."""
-OPTIONAL = ("layout", "signature")
-"""But for these, which it has if there is something to say."""
+OPTIONAL = (TRANSFORMATIONS, "layout", "signature")
+"""But for these, which it has if there is something to say; older ones have no word of transformations."""
 ROLES = ("quasi", "sensitive", "insensitive", "subject", "identifier")
 STAGES = {"read", "method", "render", "write", "audit"}
 OF_SIZES = ("discernibility", "average_class_size")
@@ -127,6 +129,8 @@ class Found:
     shown: Mapping[str, CellCounts] | None = None
     asked: TextLayout | None = None
     """How the policy has a text file of this name laid out; None if the release is no text."""
+    transformed: Mapping[str, Sequence[bool]] = field(default_factory=dict)
+    """For each transformed column, which steps its cells prove."""
 
 
 @dataclass
@@ -181,8 +185,9 @@ class _Comparison:
             getattr(self, f"_{key}")(paper[key], paper)
         if paper.get("release_sha256") == self.found.sha256:
             self._layout(paper.get("layout"))
-        elif "layout" in paper:
-            self.result.claimed.append("layout")
+            self._transformations(paper)
+        else:
+            self.result.claimed += [key for key in (TRANSFORMATIONS, "layout") if key in paper]
         if self.maker in (SETS, APART) and "mechanism" in keys:
             self._hidden(paper["mechanism"])
 
@@ -576,6 +581,18 @@ class _Comparison:
             or (found.numbers and found.decimal == ".")
         ):
             self.wrong("layout", "is not the one that the policy asks for.")
+
+    def _transformations(self, paper: Mapping[str, Any]) -> None:
+        """Compare what is said of transformations with the policy, and with what the cells prove."""
+        if TRANSFORMATIONS not in paper:
+            if self.policy.transforms and not self.other:
+                self.wrong(TRANSFORMATIONS, "is missing: the policy transforms columns, or samples records.")
+            return
+        told = paper[TRANSFORMATIONS]
+        (self.result.claimed if self.other else self.result.verified).append(TRANSFORMATIONS)
+        self.result.claimed += [] if self.other else claimed_keys(told)
+        found = entry_problems(told, self.policy, self.found.transformed, other=self.other)
+        self.result.problems += found[:MOST]
 
     def _source(self, told: Any, paper: Mapping[str, Any]) -> None:
         sound = isinstance(told, Mapping) and set(told) == {"kind"} and isinstance(told["kind"], str)

@@ -7,7 +7,8 @@
 3. The findings are merged (:func:`merged`): a promise holds if it holds in every bucket.
 
 Promises about fewer columns, or about an item-set column as a whole, are proven separately, from counts of these
-columns. This file does not know how rows are moved: the engine does that.
+columns. Each machine looks at the cells of transformed columns in its own rows (:func:`look_at_cells`). This file does
+not know how rows are moved: the engine does that.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ from sudare.audits.run import (
     no_values_in_errors,
     set_requirements,
 )
+from sudare.audits.transformation_cells import Tally
+from sudare.audits.transformation_proofs import Forms
+from sudare.audits.transformation_proofs import merged as added_up
 from sudare.audits.uniqueness import Found as Unique
 from sudare.audits.value_spellings import same_texts
 from sudare.core.errors import DataError, Problem
@@ -222,7 +226,7 @@ def prove_bucket(
     ):
         classes = build_classes(connection, opened, asked, whole)
         found.guarantees = [PROOFS[spec.model].prove(classes, spec) for spec in asked.require]
-        if policy.counts_subjects and policy.release.subjects == "per-class":
+        if policy.numbers_subjects == "per-class":
             found.guarantees.append(subjects_apart(classes))
         found.rows, found.classes = classes.rows, classes.count
         found.sizes = classes.sizes()
@@ -238,11 +242,12 @@ def merged(
     *,
     told: AuditorInput | None = None,
     unique: Unique | None = None,
+    cells: Sequence[Mapping[str, Tally]] = (),
     started: float | None = None,
 ) -> AuditReport:
     """Put the findings of all buckets together; ``count`` counts rows of the release by some columns.
 
-    ``unique`` is what was found of uniqueness.
+    ``unique`` is what was found of uniqueness, and ``cells`` what machines found of transformed columns.
     """
     policy, begun = layout.policy, time.perf_counter() if started is None else started
     rows = sum(bucket.rows for bucket in buckets)
@@ -256,10 +261,19 @@ def merged(
     digest = digest_of(layout.needed, _added(buckets))
     classes = sum(bucket.classes for bucket in buckets)
     seen = unique or Unique()
-    guarantees += [*seen.guarantees, *columns_kept_back(layout.opened(), policy)]
+    forms = Forms.of(policy, told or AuditorInput())
+    guarantees += [*seen.guarantees, *_of_cells(forms, cells, layout), *columns_kept_back(layout.opened(), policy)]
     # buckets without columns were not asked what they show
     shown = added(bucket.shown for bucket in buckets) or None
-    found = Found(rows, guarantees, digest, sizes_of(buckets), warnings=seen.warnings, shown=shown)
+    found = Found(
+        rows,
+        guarantees,
+        digest,
+        sizes_of(buckets),
+        warnings=seen.warnings,
+        shown=shown,
+        transformed=forms.proven,
+    )
     return conclude(policy, told or AuditorInput(), found, classes=classes, problems=(), started=begun)
 
 
@@ -319,6 +333,34 @@ def _note(model: str, told: Sequence[str]) -> str:
     return said[0] if said else ""
 
 
+# -- cells of transformed columns
+
+
+def look_at_cells(batches: Iterator[Any], layout: Layout, forms: Forms) -> dict[str, Tally]:
+    """Look at the cells of some rows; batches have the columns of :func:`to_look_at`, in their order."""
+    found: list[dict[str, Tally]] = []
+    names = to_look_at(layout, forms)
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        table = pa.Table.from_batches([batch]).rename_columns(names)
+        with database(None, None) as connection, no_values_in_errors(layout.where):
+            opened = Release(layout.where, tuple(names), tuple(table.schema.types), table=table)
+            found.append(forms.look(connection, opened))
+    return added_up(found)
+
+
+def to_look_at(layout: Layout, forms: Forms) -> list[str]:
+    """Return the transformed columns whose cells prove something, as written in the release."""
+    wanted = forms.looked_at(layout.names)
+    return [name for name in layout.names if name in wanted]
+
+
+def _of_cells(forms: Forms, parts: Sequence[Mapping[str, Tally]], layout: Layout) -> list[Guarantee]:
+    """Return what all machines found; columns that none of them looked at are not proven."""
+    return forms.guarantees(added_up(parts), layout.names)
+
+
 # -- values that are hidden in sets
 
 
@@ -359,9 +401,16 @@ def _take_in(found: Hidden, column: str, more: Sets) -> None:
 
 
 def merged_sets(
-    parts: Sequence[Hidden], layout: Layout, *, told: AuditorInput, mechanism: Any, unique: Unique, started: float
+    parts: Sequence[Hidden],
+    layout: Layout,
+    *,
+    told: AuditorInput,
+    mechanism: Any,
+    unique: Unique,
+    cells: Sequence[Mapping[str, Tally]] = (),
+    started: float,
 ) -> AuditReport:
-    """Put what was found in all sets together."""
+    """Put what was found in all sets together, and in the ``cells`` of transformed columns."""
     whole = Hidden()
     for part in parts:
         whole.rows += part.rows
@@ -371,10 +420,12 @@ def merged_sets(
         raise DataError(Problem(layout.where, "has no rows, so there is nothing to prove."))
     asked = set_requirements(layout.policy, SETS)
     guarantees = [judged_sets(whole.sets[spec.column], spec) for spec in asked]
-    guarantees += [*unique.guarantees, *columns_kept_back(layout.opened(), layout.policy)]
+    forms = Forms.of(layout.policy, told)
+    guarantees += [*unique.guarantees, *_of_cells(forms, cells, layout)]
+    guarantees += columns_kept_back(layout.opened(), layout.policy)
     seen = {spec.column: whole.sets[spec.column].seen for spec in asked}
     digest = digest_of(layout.needed, _added(parts))
-    found_all = Found(whole.rows, guarantees, digest, seen=seen, warnings=unique.warnings)
+    found_all = Found(whole.rows, guarantees, digest, seen=seen, warnings=unique.warnings, transformed=forms.proven)
     problems, people = list[Problem](), bool(layout.policy.subject)
     for spec in asked:
         told_here = facts_of(mechanism, spec.column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from sudare.audits.opened_release import Opener, asked_layout, open_file, open_r
 from sudare.audits.pram_proof import ALPHA_GAMMA, METHOD, PK, alpha_gamma, look_at, pk_anonymity
 from sudare.audits.release_columns import NO_ROOM, Release
 from sudare.audits.report_assembly import conclude
+from sudare.audits.transformation_proofs import Forms, merged
 from sudare.audits.uniqueness import look, parted, read_along
 from sudare.core.errors import AuditFailedError, DataError, Problem
 from sudare.core.private_folders import locked_private_folder
@@ -49,6 +50,7 @@ def audit_release(
     other_policy: bool = False,
     told: AuditorInput | None = None,
     mechanism: Mapping[str, Any] | None = None,
+    transformations: Sequence[Mapping[str, Any]] | None = None,
     layout: TextLayout | None = None,
     scratch: Path | None = None,
     memory: int | None = None,
@@ -59,12 +61,15 @@ def audit_release(
     ``release`` is the path of a file, or an Arrow table. With a ``certificate`` the file must
     also be its file, and every figure must agree. ``method`` made the release, if that is not the policy's; methods
     that hide or draw values need another proof. With ``other_policy`` it may have been made under another policy.
-    ``told`` is all of these in one. ``mechanism`` is that of random draws, if there is no certificate yet, and
-    ``layout`` is then that of a text file. The report says what holds and what does not; only a release that cannot be
-    read raises, as :class:`~sudare.core.errors.DataError`. What does not fit into memory, or into ``memory`` bytes of
-    it, goes to the folder ``scratch``, or to a temporary one. ``progress`` receives each step in words.
+    ``told`` is all of these in one. ``mechanism`` is that of random draws, if there is no certificate yet;
+    ``transformations`` are then its entries of that name, and ``layout`` is that of a text file. The report says what
+    holds and what does not; only a release that cannot be read raises, as :class:`~sudare.core.errors.DataError`. What
+    does not fit into memory, or into ``memory`` bytes of it, goes to the folder ``scratch``, or to a temporary one.
+    ``progress`` receives each step in words.
     """
     told = (told or AuditorInput(certificate, method, other_policy)).about(policy)
+    if transformations is not None:
+        told = replace(told, transformed=transformations)
     file = Path(release) if isinstance(release, str | Path) else Path()
     opener = Opener.of(file, policy, told, layout, scratch)
     room = _Room(scratch, memory, progress or (lambda _: None), time.perf_counter(), opener)
@@ -113,16 +118,21 @@ def _classes(
         no_values_in_errors(opened.where),
     ):
         maker = told.maker(policy)
-        loaded = read_along(opened, policy, maker)
-        classes = build_classes(connection, opened, policy, beside=loaded)
+        forms = Forms.of(policy, told)
+        loaded, cells = read_along(opened, policy, maker), forms.beside(opened)
+        classes = build_classes(connection, opened, policy, beside=loaded | cells)
         for spec in policy.require:
             room.say(f"proving {spec.model}")
             guarantees.append(PROOFS[spec.model].prove(classes, spec))
-        if policy.counts_subjects and policy.release.subjects == "per-class":
+        if policy.numbers_subjects == "per-class":
             guarantees.append(subjects_apart(classes))
         room.say("counting what is unique")
         unique = look(connection, opened, policy, limits, classes.rows, maker, classes, loaded)
-        guarantees += [*unique.guarantees, *columns_kept_back(opened, policy)]
+        guarantees += unique.guarantees
+        if forms.columns:
+            room.say("looking at transformed columns")
+            guarantees += forms.guarantees(forms.look(connection, opened, classes, cells), opened.names)
+        guarantees += columns_kept_back(opened, policy)
         shown = classes.shown() if told.has_figures_of(policy) else None
         found = Found(
             classes.rows,
@@ -132,6 +142,7 @@ def _classes(
             warnings=unique.warnings,
             shown=shown,
             asked=asked_layout(opened, policy),
+            transformed=forms.proven,
         )
     return conclude(policy, told, found, classes=classes.count, problems=(), started=room.started)
 
@@ -180,6 +191,12 @@ def _hidden(
         room.say("counting what is unique")
         unique = look(connection, opened, policy, limits, rows, maker)
         guarantees += unique.guarantees
+        forms = Forms.of(policy, told)
+        if forms.columns:
+            room.say("looking at transformed columns")
+            seen_in = [opened] if second is None else [opened, second]
+            found_cells = merged(forms.look(connection, each) for each in seen_in)
+            guarantees += forms.guarantees(found_cells, [name for each in seen_in for name in each.names])
         guarantees += columns_kept_back(opened, policy, besides=(GROUP,) if second is not None else ())
         beside = None if second is None else second.sha256
         found = Found(
@@ -191,6 +208,7 @@ def _hidden(
             groups=groups,
             second_sha256=beside,
             asked=asked_layout(opened, policy),
+            transformed=forms.proven,
         )
     return conclude(policy, told, found, classes=None, problems=problems, started=room.started)
 
@@ -232,9 +250,20 @@ def _randomized(
             guarantees.append(pk_anonymity(drawn, policy, spec) if spec.model == PK else alpha_gamma(drawn, spec))
         room.say("counting what is unique")
         unique = look(connection, opened, policy, limits, drawn.rows, METHOD)
-        guarantees += [*unique.guarantees, *columns_kept_back(opened, policy)]
-        asked = asked_layout(opened, policy)
-        found = Found(drawn.rows, guarantees, opened.sha256, warnings=unique.warnings, asked=asked)
+        guarantees += unique.guarantees
+        forms = Forms.of(policy, told)
+        if forms.columns:
+            room.say("looking at transformed columns")
+            guarantees += forms.guarantees(forms.look(connection, opened), opened.names)
+        guarantees += columns_kept_back(opened, policy)
+        found = Found(
+            drawn.rows,
+            guarantees,
+            opened.sha256,
+            warnings=unique.warnings,
+            asked=asked_layout(opened, policy),
+            transformed=forms.proven,
+        )
     return conclude(policy, told, found, classes=None, problems=drawn.problems, started=room.started)
 
 
@@ -274,13 +303,14 @@ def no_values_in_errors(where: str) -> Iterator[None]:
 def columns_kept_back(release: Release, policy: Policy, besides: tuple[str, ...] = ()) -> list[Guarantee]:
     """Show that no identifier is in the release, and no column that the policy does not name.
 
-    A subject that no promise counts is an identifier.
+    A subject that no promise counts is an identifier, unless the release shows pseudonyms of it.
     """
     identifiers = policy.named("identifier")
     found = [name for name in identifiers if name in release.names]
     unnamed = [name for name in release.names if name not in policy.columns and name not in besides]
-    if policy.subject in release.names and not policy.counts_subjects:
-        found.append(str(policy.subject))
+    subject = policy.subject
+    if subject in release.names and not policy.counts_subjects and not policy.shows_pseudonym(str(subject)):
+        found.append(str(subject))
     return [
         Guarantee(
             model="identifiers absent",

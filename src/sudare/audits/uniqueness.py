@@ -3,7 +3,8 @@
 A record is *unique* by some columns if no other record shows the same in all of them: someone who knows these values of
 the person finds the record. Cells are compared as they are released; a missing cell equals a missing cell, a set the
 same set in any order. If people are counted, a record is unique if all records that show the same may belong to one
-person. Numbers of people that are valid only within a class are compared within it.
+person. Numbers of people that are valid only within a class are compared within it. A pseudonym is nothing that an
+outsider knows of a person, so pseudonyms are left out, unless a policy names their column.
 
 What a policy limits (``model: uniqueness``) is counted by the cells themselves. Figures of warnings are counted by
 digests of the cells, of 64 bits each, and combinations of few columns, in a large release, by a part of them that is
@@ -155,13 +156,14 @@ class _Study:
         drawn = maker == DRAWN
         told = policy.method.options.get("strata")
         strata = told if isinstance(told, list) else ()
-        self.quasi = [name for name in policy.quasi if not drawn or name in strata]
-        self.insensitive = [name for name in policy.named("insensitive") if name in release.names]
+        known = [name for name in policy.columns if not policy.shows_pseudonym(name)]
+        self.quasi = [name for name in policy.quasi if name in known and (not drawn or name in strata)]
+        self.insensitive = [name for name in policy.named("insensitive") if name in release.names and name in known]
         self.of: str | None = None
         self.within: list[str] = []
         if policy.counts_subjects and policy.subject in release.names:
             self.of = policy.subject
-            self.within = policy.quasi if policy.release.subjects == "per-class" else []
+            self.within = policy.quasi if policy.numbers_subjects == "per-class" else []
         limited = {getattr(spec, "column", None) for spec in policy.require}
         hidden = maker in (*UNTOUCHED, DRAWN)
         self.told = [] if hidden else [name for name in policy.sensitive if name in release.names]
@@ -193,12 +195,15 @@ class _Study:
         share = alone.records / self.counts.rows
         holds = share <= spec.most + TOLERANCE
         note = "" if holds else self._remedy(names, spec.most)
+        left_out = [name for name in self._released() if self.policy.shows_pseudonym(name) and name not in names]
+        if left_out:
+            listed = ", ".join(f"'{name}'" for name in left_out)
+            note = f"{note} Left out, since outsiders know no pseudonyms: {listed}.".lstrip()
         return Guarantee(spec.model, spec.parameters(), spec.most, share, holds, 0 if holds else alone.records, note)
 
     def _named(self, spec: UniquenessSpec) -> list[str]:
-        released = [name for name in self.policy.columns if self.policy.columns[name].role in SHOWN]
         if spec.columns == "released":
-            names = [name for name in released if name in self.release.names]
+            names = [name for name in self._released() if not self.policy.shows_pseudonym(name)]
         else:
             names = list(spec.columns)
         absent = [name for name in names if name not in self.release.names]
@@ -206,6 +211,10 @@ class _Study:
             what = f"'{absent[0]}' is not a column of the release." if absent else "the release has no such column."
             raise DataError(Problem(spec.model, what))
         return names
+
+    def _released(self) -> list[str]:
+        shown = [name for name, spec in self.policy.columns.items() if spec.role in SHOWN]
+        return [name for name in shown if name in self.release.names]
 
     def _remedy(self, names: Sequence[str], most: float) -> str:
         """Suggest a column to remove or generalize, from the unique records without each of them."""
@@ -275,7 +284,8 @@ class _Study:
     def _rare(self) -> list[AuditWarning]:
         """Find sensitive columns that show values which few records, or people, hold."""
         least = fewest(self.policy)
-        counts = {name: self.counts.rare(name, least, self.of, self.within) for name in self.told}
+        known = [name for name in self.told if not self.policy.shows_pseudonym(name)]
+        counts = {name: self.counts.rare(name, least, self.of, self.within) for name in known}
         found = []
         for name, rare in counts.items():
             items = None if self.classes is None else self.classes.rare_items(name, least)
