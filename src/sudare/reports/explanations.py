@@ -22,8 +22,30 @@ TREATMENTS = {
     "sets": "hidden among other values in the release; this page shows estimates",
     "apart": "in a second table, by groups; this page shows estimates",
 }
+PSEUDONYM = "shown as a pseudonym, which only the holder of the key can connect with its value"
 ABOUT_VALUES = ("l-diversity", "t-closeness", "alpha-k-anonymity", "beta-likeness", "delta-disclosure")
 """Promises about the sensitive value of a person in a known group."""
+
+
+def role_of(column: Mapping[str, Any]) -> str:
+    """Return what a column means to somebody who tries to recognise a person."""
+    steps = column.get("steps") or ()
+    if "pseudonym" in steps and column["role"] in ("insensitive", "subject"):
+        return PSEUDONYM
+    if steps and column["role"] == "insensitive":
+        return "may be released as it is transformed"
+    return ROLES[str(column["role"])]
+
+
+def treatment_of(column: Mapping[str, Any]) -> str:
+    """Return what became of a column in the release, and before."""
+    steps, treatment = column.get("steps") or (), TREATMENTS[str(column["treatment"])]
+    if not steps:
+        return treatment
+    names = ", ".join(steps)
+    if column["treatment"] == "untouched":
+        return f"transformed ({names}), and shown like that"
+    return f"transformed ({names}), and then {treatment}"
 
 
 def meaning(one: Mapping[str, Any]) -> str:
@@ -96,9 +118,10 @@ def usage(found: Mapping[str, Any]) -> Iterator[str]:
 
 def _reading(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Say how the cells of columns are read."""
-    untouched = [each["name"] for each in columns if each["treatment"] == "untouched"]
+    untouched = [each["name"] for each in columns if each["treatment"] == "untouched" and not each.get("steps")]
     if untouched:
         yield f"These columns are exact, and can be analysed as usual: {', '.join(untouched)}."
+    yield from _transformed(columns)
     if any(each["treatment"] == "generalized" for each in columns):
         yield phrase(
             "How to read a generalized cell: <code>[17, 25]</code> is some number from 17 to 25, <code>{{A, B}}</code> "
@@ -109,6 +132,31 @@ def _reading(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield (
             "An item set shows only the items that all records of a group have. A record may have more items, so "
             "counts of records with an item are lower bounds."
+        )
+
+
+def _transformed(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say how transformed columns are read."""
+
+    def with_step(*names: str) -> str:
+        return ", ".join(each["name"] for each in columns if set(names) & set(each.get("steps") or ()))
+
+    if found := with_step("pseudonym"):
+        yield f"These columns show pseudonyms: {found}. Records with the same one belong together."
+    if found := with_step("shift"):
+        yield (
+            f"Dates in {found} were shifted: intervals between the dates of a person are exact, and calendar dates, "
+            "seasons and weekdays are not."
+        )
+    if found := with_step("noise"):
+        yield (
+            f"Noise was added to {found}. The section on transformations has its variance: take it off variances, and "
+            "correct correlations for it."
+        )
+    if found := with_step("swap", "shuffle"):
+        yield (
+            f"Values of {found} stand in other records: counts of this column alone are exact, and its relations to "
+            "other columns are weaker than in the data."
         )
 
 

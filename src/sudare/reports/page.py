@@ -34,6 +34,7 @@ def _lead(found: Figures) -> dict[str, Any]:
         "verdicts": _verdicts(found),
         "facts": [
             ("records in the data", f"{'about ' if records['source_is_rounded'] else ''}{records['source']:,}"),
+            *([] if records["sampled"] is None else [("records in the sample", f"{records['sampled']:,}")]),
             ("records released", f"{records['released']:,}"),
             ("records masked" if records["masked"] else "records suppressed", told),
             ("promises that hold", f"{held} of {len(found['guarantees'])}"),

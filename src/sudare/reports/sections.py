@@ -10,9 +10,10 @@ from markupsafe import Markup
 
 from sudare.methods import method_of
 from sudare.reports.describe.figure_types import ColumnFigures, Figures
-from sudare.reports.explanations import ROLES, TREATMENTS, limits, meaning, usage
+from sudare.reports.explanations import limits, meaning, role_of, treatment_of, usage
 from sudare.reports.markup import rendered
 from sudare.reports.svg.report_charts import FORMS, bars, histogram, matrix, percent, shares
+from sudare.reports.transformation_words import figures_in_words, in_words
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ def sections_of(found: Figures) -> list[Section]:
         ("certificate", "The certificate", _certificate),
         ("blurring", "What this report does not show", _blurring),
     ]
+    if found["transformations"]:
+        parts.insert(1, ("transformations", "What was done to columns before", _transformations))
     return [Section.of(key, title, make(found)) for key, title, make in parts]
 
 
@@ -99,12 +102,34 @@ def _asked(one: Mapping[str, Any]) -> str:
     return f"{one['model']} ({given})" if given else str(one["model"])
 
 
+def _transformations(found: Figures) -> Facts:
+    rows = []
+    for step in found["transformations"]:
+        figures = figures_in_words(step["figures"])
+        if "beyond" in step:
+            told = f"{percent(step['beyond'])} of the records are beyond it"
+            figures = f"{figures}; {told}" if figures else told
+        key = "" if step["key"] is None else f"the key has the fingerprint {step['key']}"
+        does = in_words(step["transformation"], step["parameters"], step["figures"])
+        rows.append(
+            [
+                "the records" if step["column"] is None else step["column"],
+                Cell(does, strong=step["transformation"], note=key),
+                figures or "–",
+                step["guarantees"],
+                step["does_not"],
+                "yes" if step["proven"] else "no",
+            ]
+        )
+    return {"rows": rows, "notes": [f"{note[0].upper()}{note[1:]}" for note in found["unmatched"]]}
+
+
 def _columns(found: Figures) -> Facts:
     return {"colours": BEFORE_AFTER, "cards": [_column(column) for column in found["columns"]]}
 
 
 def _column(column: ColumnFigures) -> Facts:
-    about = f"{ROLES[column['role']]}; {TREATMENTS[column['treatment']]}."
+    about = f"{role_of(column)}; {treatment_of(column)}."
     if column["distance"] is not None:
         about += f" Difference {percent(column['distance'])}."
     picture = ""
@@ -112,7 +137,10 @@ def _column(column: ColumnFigures) -> Facts:
         title = f"Shares of {column['name']} before and after"
         upright = column["kind"] in ("number", "date", "time", "duration") and len(column["parts"]) > 3
         picture = histogram(column["parts"], title=title) if upright else bars(column["parts"], title=title)
-    return {"name": column["name"], "about": about, "picture": picture, "notes": column["notes"]}
+    done = ""
+    if column.get("done"):
+        done = histogram(column["done"] or (), title=f"Shares of {column['name']} before and after it was transformed")
+    return {"name": column["name"], "about": about, "picture": picture, "notes": column["notes"], "done": done}
 
 
 def _relations(found: Figures) -> Facts:
@@ -321,13 +349,14 @@ def _policy(found: Figures) -> Facts:
     rows = [
         [
             column["name"],
-            f"{column['role']}: {ROLES[column['role']]}",
+            f"{column['role']}: {role_of(column)}",
             ", ".join(
                 str(part)
                 for part in (
                     column["kind"],
                     column["hierarchy"] and f"hierarchy: {column['hierarchy']}",
                     column["ordered"] and f"{column['ordered']} values in order",
+                    column["steps"] and f"transformed: {', '.join(column['steps'])}",
                 )
                 if part
             )

@@ -79,8 +79,11 @@ def read(
 def held(data: Data, policy: Policy) -> Data:
     """Return a table that can be read several times: text that fits into memory is read only once.
 
-    A table of a database, and files with quick access to columns, are returned unchanged.
+    A table of a database, files with quick access to columns, and tables that a policy transforms, of which the cells
+    before and after are wanted, are returned unchanged.
     """
+    if policy.transforms:
+        return data
     path = isinstance(data, str | Path) and engines.find_place(data) is None
     known = engines.file_format(Path(data)) if path else None
     if known is None or (known.streams and not known.text):

@@ -132,6 +132,11 @@ def read_generalized(
     return read(found.of_row, found.cells, column, scale, nodes)
 
 
+def read_parsed(kind: Ints, told: Sequence[ReadCell], column: Column, scale: Scale | None) -> CellShares:
+    """Read cells that have been taken apart, on the axis of a column; ``kind`` is that of each record."""
+    return _on_axis(kind, told, column, scale, {})
+
+
 def _on_axis(
     kind: Ints,
     told: Sequence[ReadCell],

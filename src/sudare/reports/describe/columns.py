@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ from sudare.reports.describe.disclosure_control import Crowd
 from sudare.reports.describe.figure_types import Checked, ColumnFigures, Leads, Part
 from sudare.reports.describe.losses import disclosed_share
 from sudare.reports.describe.scales import MISSING, MOST_CATEGORIES, Scale, are_codes, before, is_free_text, scale_of
+from sudare.reports.describe.transformation_figures import done_parts, notes_of
+from sudare.reports.transformation_words import pseudonym_form
 from sudare.table import Column, ItemSets, encode_like
 
 Floats = NDArray[np.float64]
@@ -48,16 +51,34 @@ class Described:
         self.plain: list[ColumnFigures] = []
         for number, name in enumerate(pair.columns):
             listener("describe columns", number, len(pair.columns))
-            self.plain.append(self._described(name))
-        self.plain += [self._undescribed(name) for name in pair.odd]
+            self.plain.append(self._with_steps(self._described(name)))
+        self.plain += [self._with_steps(self._undescribed(name)) for name in [*pair.odd, *pair.uncompared]]
+
+    def _with_steps(self, about: ColumnFigures) -> ColumnFigures:
+        """Add what was done to a column before; of pseudonyms none is shown."""
+        pair, name = self.pair, about["name"]
+        steps = pair.policy.transformed.get(name)
+        if not steps:
+            return about
+        about["steps"] = [step.name for step in steps]
+        if pair.policy.shows_pseudonym(name):
+            spec = next(step for step in steps if step.name == "pseudonym")
+            about["notes"] = [f"Pseudonyms: {pseudonym_form(spec.parameters())}. None of them is shown here."]
+            about["parts"] = about["distance"] = None
+            return about
+        about["done"] = done_parts(pair, name, self.crowd)
+        scale, shown = self.scales.get(name), self.shown.get(name)
+        about["notes"] = [*about["notes"], *notes_of(pair, name, self.crowd, scale=scale, shown=shown)]
+        return about
 
     def _undescribed(self, name: str) -> ColumnFigures:
+        unknown = name in self.pair.uncompared
         return {
             "name": name,
             "role": self.pair.policy.columns[name].role,
-            "treatment": "untouched",
+            "treatment": self._treatment(name),
             "kind": "other",
-            "notes": ["Holds values of a kind that this report does not describe."],
+            "notes": [] if unknown else ["Holds values of a kind that this report does not describe."],
             "parts": None,
             "distance": None,
             "shares": None,
@@ -107,6 +128,8 @@ class Described:
             "shares": self._shares(name, shown),
             **self._leads(name, column, shown),
             "codes": kind == "text" and are_codes(column),
+            "steps": [],
+            "done": None,
             **checked,
         }
         if scale is None:
@@ -146,7 +169,7 @@ class Described:
         if treatment == "generalized":
             spec = self.pair.policy.columns[name]
             found = read_generalized(cells, column, scale, nodes_of(column, spec, self.pair.policy))
-            if found.strange and spec.hierarchy is None:
+            if found.strange and spec.hierarchy is None and self.pair.covers(name):
                 what = f"column '{name}' of the release shows values that the data does not have."
                 raise DataError(Problem("release", what, HINT))
             return found
@@ -189,10 +212,11 @@ class Described:
             return {"drawn": round(1 - float(kept), 4), "single": round(float(kept), 4)}
         if shown is None:
             return None
-        lost = self.pair.rows - self.pair.released.num_rows
-        whole = max(self.pair.rows if lost >= self.crowd.least else self.pair.released.num_rows, 1)
+        rows = self.pair.rows_in
+        lost = rows - self.pair.released.num_rows
+        whole = max(rows if lost >= self.crowd.least else self.pair.released.num_rows, 1)
         forms = [round(count / whole, 4) for count in shown.forms()]
-        gone = self.crowd.share(lost) or 0.0
+        gone = replace(self.crowd, rows=rows).share(lost) or 0.0
         return dict(zip(("single", "generalized", "hidden"), forms, strict=True)) | {"left_out": gone}
 
     def _figures(self, name: str, kind: str, shown: CellShares) -> Checked:
@@ -299,7 +323,7 @@ class Described:
     def _item_shares(self, name: str, items: int) -> dict[str, float] | None:
         """Return the share of a quasi-identifier's items that the release shows, and that it does not."""
         told = self.pair.certificate.item_sets.get(name)
-        if told is None:
+        if told is None or self.pair.sampled:  # nobody knows how many items the sampled records have
             return None
         disclosed = round(disclosed_share(int(told["disclosed"]), items, self.crowd), 4)
         return {"single": disclosed, "hidden": round(1 - disclosed, 4)}

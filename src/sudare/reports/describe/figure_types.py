@@ -35,8 +35,28 @@ class Checked(TypedDict, total=False):
     exact: bool
 
 
+class Step(TypedDict):
+    """A transformation, or the sample (``column`` is None), as the certificate has it, without values of the data.
+
+    ``beyond`` is the share of the records that had a value beyond a limit: None if they are few.
+    """
+
+    column: str | None
+    transformation: str
+    parameters: dict[str, Any]
+    key: str | None
+    proven: bool
+    guarantees: str
+    does_not: str
+    figures: dict[str, Any]
+    beyond: NotRequired[float | None]
+
+
 class ColumnFigures(Leads, Checked):
-    """The figures of a column; optional ones are there where they may be published."""
+    """The figures of a column; optional ones are there where they may be published.
+
+    ``steps`` are the names of its transformations, ``done`` its shares before and after them, where both have an axis.
+    """
 
     name: str
     role: str
@@ -47,14 +67,17 @@ class ColumnFigures(Leads, Checked):
     distance: float | None
     shares: dict[str, float] | None
     codes: NotRequired[bool]
+    steps: NotRequired[list[str]]
+    done: NotRequired[list[Part] | None]
 
 
 class Records(TypedDict):
-    """How many records came, left, and were left out."""
+    """How many records came, left, and were left out; ``sampled`` is how many of them the release was made of."""
 
     released: int
     source: int
     source_is_rounded: bool
+    sampled: int | None
     left_out: dict[str, int]
     left_out_share: float | None
     masked: bool
@@ -112,7 +135,7 @@ class Contents(TypedDict):
 
 
 class Figures(TypedDict):
-    """Everything that a report tells."""
+    """Everything that a report tells; ``unmatched`` says which transformations could not be done to the data again."""
 
     names: dict[str, str]
     threshold: int
@@ -123,6 +146,8 @@ class Figures(TypedDict):
     warnings: list[dict[str, Any]]
     columns: list[ColumnFigures]
     contents: Contents
+    transformations: list[Step]
+    unmatched: list[str]
     withheld: list[str]
     relations: Relations | None
     classes: ClassFigures | None

@@ -7,6 +7,7 @@ What follows from the release alone is exact; what follows from the data is blur
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ from sudare.reports.describe.exposure import blurred_risk
 from sudare.reports.describe.figure_types import ClassFigures, Contents, Figures, Records
 from sudare.reports.describe.losses import published_losses
 from sudare.reports.describe.relations import relations
+from sudare.reports.describe.transformation_figures import steps_of
 from sudare.sources.opened_source import Data
+from sudare.sources.repeated_steps import REPEATED
 from sudare.table import Column
 
 SECRETIVE = ("values", "prior", "order", "tree", "matrices", "matrix", "never", "priors")
@@ -52,7 +55,14 @@ def describe(
     listener("compare columns", 0, 0)
     single = {name: column for name, column in pair.columns.items() if isinstance(column, Column)}
     few = 0 < int(pair.certificate.suppressed) < crowd.least
-    untouched = [column["name"] for column in described.plain if few and column["treatment"] == "untouched"]
+    untouched = [
+        column["name"]
+        for column in described.plain
+        if few
+        and column["treatment"] == "untouched"
+        and not pair.sampled
+        and pair.ways.get(column["name"], REPEATED) == REPEATED
+    ]
     found = relations(single, described.scales, described.shown, crowd, pair.released.num_rows, untouched)
     listener("count classes", 0, 0)
     alike, exposed, smallest = _alike(pair, crowd)
@@ -68,6 +78,8 @@ def describe(
         "warnings": [one.to_dict() for one in certificate.warnings],
         "columns": described.plain,
         "contents": _contents(pair, crowd, listener),
+        "transformations": steps_of(pair, crowd),
+        "unmatched": list(pair.notes),
         "withheld": policy.named("identifier"),
         "relations": found,
         "classes": alike,
@@ -75,7 +87,7 @@ def describe(
         "smallest_class": smallest,
         "risk": None if measured is None else blurred_risk(measured, crowd),
         "policy": _policy(policy),
-        "certificate": _certificate(pair, crowd),
+        "certificate": _certificate(pair, replace(crowd, rows=pair.rows_in)),
     }
 
 
@@ -87,8 +99,9 @@ def _records(pair: Pair, crowd: Crowd) -> Records:
         "released": int(pair.certificate.rows_out),
         "source": crowd.rounded(pair.rows) if few else pair.rows,
         "source_is_rounded": few,
+        "sampled": (crowd.rounded(pair.rows_in) if few else pair.rows_in) if pair.sampled else None,
         "left_out": {"below": crowd.least} if few else {"about": lost},
-        "left_out_share": crowd.share(lost),
+        "left_out_share": replace(crowd, rows=pair.rows_in).share(lost),
         "masked": pair.policy.suppression.records == "masked" and lost > 0,
         "classes": pair.certificate.classes,
     }
@@ -114,7 +127,7 @@ def _alike(pair: Pair, crowd: Crowd) -> tuple[ClassFigures | None, Mapping[str, 
     if not names:
         return None, None, None
     outside = [name for name in pair.policy.quasi if name not in names]
-    own = class_sizes.grouped(class_sizes.before_keys(pair.columns, names), pair.rows)
+    own = class_sizes.grouped(class_sizes.before_keys({**pair.columns, **pair.raw}, names), pair.rows)
     sizes, people = class_sizes.sizes_of(own, pair.people)
     earlier = class_sizes.blurred_exposure(class_sizes.exposure(sizes, people), crowd)
     exposed: dict[str, Any] = {"before": earlier, "after": None}
@@ -188,6 +201,7 @@ def _spec(spec: ColumnSpec) -> dict[str, Any]:
         "kind": spec.kind,
         "hierarchy": levels,
         "ordered": None if spec.order is None else len(spec.order),
+        "steps": [step.name for step in spec.transform or ()],
     }
 
 
