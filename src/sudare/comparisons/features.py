@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sudare.table import Column, Cover, Generalized, Table, encode_column
+from sudare.table import Column, Cover, Generalized, Table, encode_column, placed, places_of
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -67,7 +68,9 @@ def released(table: Table, shown: Generalized, training: Ints, test: Ints, gener
         known, asked = column.codes[training], column.codes[test]
         cover = shown.covers[name]
         assert isinstance(cover, Cover)  # single-valued columns have no other
-        if alike:
+        if cover.aggregated is not None:
+            pairs.append(aggregated(cover, classes, asked))
+        elif alike:
             pairs.append(recoded(column, cuts[name], known, known[rows], asked))
         else:
             pairs.append(plain(column, drawn(cover, classes, generator), asked))
@@ -92,6 +95,28 @@ def plain(column: Column, known: Codes, asked: Codes) -> Pair:
         return np.hstack((number, codes[:, None] == column.missing_code)) if column.missing else number
 
     return numbers(known), numbers(asked)
+
+
+def aggregated(cover: Cover, classes: Codes, asked: Codes) -> Pair:
+    """Return the features of an aggregated column: what it shows of the records in these classes."""
+    column, shown = cover.column, cover.aggregated
+    assert shown is not None
+    if column.positions is None:
+        codes = pc.fill_null(pc.index_in(shown.values, column.values), column.missing_code).to_numpy()
+        return plain(column, codes[shown.of_class[classes]], asked)
+    own = places_of(column)
+    assert own is not None
+    numbers, places = placed(column, shown.values)
+    known = places[numbers][shown.of_class[classes]]
+    told = np.append(own, np.nan)[asked]
+    there = known[~np.isnan(known)]
+    middle = float(np.median(there)) if len(there) else 0.0
+
+    def filled(cells: Reals) -> Reals:
+        number = np.where(np.isnan(cells), middle, cells)[:, None]
+        return np.hstack((number, np.isnan(cells)[:, None])) if column.missing else number
+
+    return filled(known), filled(told)
 
 
 def one_hot(known: Codes, asked: Codes, size: int) -> Pair:

@@ -20,7 +20,7 @@ from sudare.kernels.risks.class_matches import guess_in_class
 from sudare.risks.class_risk import Classes
 from sudare.risks.matches import Columns, Floats, Histogram, Ints, Matching
 from sudare.risks.released_codes import Cells, ReleasedCodes
-from sudare.table import Column
+from sudare.table import Column, places_of
 
 PAIRS = 1 << 22
 """So many pairs of people and classes are compared at a time."""
@@ -107,7 +107,8 @@ class NearestClasses:
 
 def _places(column: Column) -> Floats:
     """Return where the values of a column stand: on its axis, or by their numbers."""
-    return np.arange(len(column.values), dtype=np.float64) if column.positions is None else column.positions
+    found = places_of(column)
+    return np.arange(len(column.values), dtype=np.float64) if found is None else found
 
 
 def _spread(column: object, cells: Cells) -> float:

@@ -20,11 +20,10 @@ from sudare.releases.cell_reader import ReadCell, ReleasedCells, label_of, read_
 from sudare.releases.cell_writer import node_texts
 from sudare.releases.value_texts import value_texts
 from sudare.risks.class_risk import Classes, group_rows
-from sudare.table import OTHER, Column, ItemSets, Table, encode_column, encode_items, encode_like
+from sudare.table import OTHER, Column, ItemSets, Table, encode_items, encode_like, placed, places_of
 
 Ints = NDArray[np.int64]
 TEXT = pa.large_string()
-DAY = 86_400.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +120,7 @@ def read_released_codes(
         if isinstance(column, ItemSets):
             sets[name] = _sets(column, released.column(name), missing, (separators or {}).get(name), not text)
         elif name in aggregated and column.positions is not None:
-            cells[name] = _aggregated(column, released.column(name), missing)
+            cells[name] = _aggregated(column, released.column(name))
         elif generalized and name not in untouched:
             cells[name] = _cells(column, released.column(name), column if published is None else published.single[name])
         else:
@@ -171,21 +170,16 @@ def _cells(column: Column, cells: pa.ChunkedArray, published: Column) -> Cells:
     return Cells(shown.of_row, low, high, members)
 
 
-def _aggregated(column: Column, cells: pa.ChunkedArray, missing: Sequence[str]) -> Cells:
+def _aggregated(column: Column, cells: pa.ChunkedArray) -> Cells:
     """Read numbers, dates or times that stand for those of a class: they need not occur in the data."""
-    assert column.positions is not None
-    shown = encode_column(column.name, cells, kind="numeric", missing=missing)
-    assert shown.positions is not None
-    places = shown.positions
-    days, moments = pa.types.is_date(shown.values.type), pa.types.is_timestamp(column.values.type)
-    if days and moments:  # days are times in which nothing but the day is said
-        places = places * DAY
-    order = np.searchsorted(column.positions, places)
-    after = np.minimum(order, len(column.positions) - 1)
-    before = np.maximum(order - 1, 0)
-    nearer = places - column.positions[before] <= column.positions[after] - places
+    of_row, places = placed(column, cells)
+    own = places_of(column)
+    assert own is not None
+    order = np.searchsorted(own, places[:-1])
+    after, before = np.minimum(order, len(own) - 1), np.maximum(order - 1, 0)
+    nearer = places[:-1] - own[before] <= own[after] - places[:-1]
     codes = np.append(np.where(nearer, before, after), column.missing_code)
-    return Cells(shown.codes.astype(np.int64), codes, codes, {}, np.append(places, np.nan))
+    return Cells(of_row, codes, codes, {}, places)
 
 
 def _codes_of(column: Column, published: Column) -> dict[str, list[int]]:

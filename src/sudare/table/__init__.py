@@ -6,6 +6,7 @@ from sudare.table.array_storage import (
     chunks,
 )
 from sudare.table.atoms import find_atoms
+from sudare.table.axis_places import placed, places_of
 from sudare.table.column import Column, ItemSets, SetValues, kind_name, smallest
 from sudare.table.covers import Cover, Generalized, SetCover, first_of_each, generalize, inside_runs
 from sudare.table.encode import encode_column, encode_items, encode_like, looks_numeric, nearest_numbers, plain_numbers
@@ -51,6 +52,8 @@ __all__ = [
     "looks_numeric",
     "merge_alike",
     "nearest_numbers",
+    "placed",
+    "places_of",
     "plain_numbers",
     "published_classes",
     "smallest",

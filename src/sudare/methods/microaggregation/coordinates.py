@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sudare.methods.class_counts import tallied
 from sudare.models import Requirements
-from sudare.table import Column, Table
+from sudare.table import Column, Table, places_of
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -24,12 +24,8 @@ FAR = 3.0
 
 
 def axis_of(column: Column) -> Reals | None:
-    """Return the place of each value of a column that has an axis: numbers, dates, times and ordered categories."""
-    if column.taxonomy is not None:
-        return None
-    if column.positions is not None:
-        return column.positions
-    return np.arange(len(column.values), dtype=np.float64) if column.ordered else None
+    """Return the place of each value of a column that has an axis; with a hierarchy it has none."""
+    return None if column.taxonomy is not None else places_of(column)
 
 
 def can_aggregate(column: Column) -> bool:

@@ -118,8 +118,8 @@ def _means(cells: Reals, groups: Groups) -> Reals:
     begin, sizes = groups.start[:-1], groups.sizes
     low, high = np.minimum.reduceat(ordered, begin), np.maximum.reduceat(ordered, begin)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = low + np.add.reduceat(ordered - np.repeat(low, sizes), begin) / sizes
-        parts = np.add.reduceat(ordered / np.repeat(sizes, sizes), begin)  # numbers that floats cannot add up
+        found = np.add.reduceat(ordered, begin) / sizes
+        parts = np.add.reduceat(ordered / np.repeat(sizes, sizes), begin)  # sums beyond floats
     return np.asarray(np.clip(np.where(np.isfinite(found), found, parts), low, high) + 0.0)
 
 
