@@ -224,6 +224,7 @@ def apply(
     engine: str | None = None,
     master: str | None = None,
     sign: str | Path | None = None,
+    new_key: bool = False,
 ) -> Release:
     """Release other records at the levels of a plan. The release is proven like any other.
 
@@ -240,10 +241,13 @@ def apply(
         engine: as in `anonymize`.
         master: as in `anonymize`.
         sign: as in `anonymize`.
+        new_key: as in `anonymize`.
     """
     given = plan if isinstance(plan, Plan) else Plan.load(plan)
     with private_folder() as folder:
-        policy = given.policy_in(folder, METHODS)
+        # a plan has no secret keys: a relative path to one starts at the plan
+        keys = Path() if isinstance(plan, Plan) else Path(plan).parent
+        policy = given.policy_in(folder, METHODS, keys)
         decider = PlanDecider(given, UnknownValues() if policy.suppression.unseen == "suppress" else None)
         request = Request.of(
             data,
@@ -257,6 +261,7 @@ def apply(
             seed=seed,
             listener=progress or silent,
             master=master,
+            new_key=new_key,
         )
         release = Release.of(request, make(request))
     return replace(release, plan=given)
@@ -681,6 +686,7 @@ def draft(
     encoding: str | None = None,
     delimiter: str | None = None,
     sheet: str | int | None = None,
+    preset: str | None = None,
 ) -> str:
     """Draft a policy from the columns of a table. Read every line of it before you use it.
 
@@ -690,8 +696,11 @@ def draft(
         encoding: the encoding of a text file; detected if not given. The draft repeats it under `source`.
         delimiter: what separates the fields of a text file; detected if not given.
         sheet: the name or the number of a sheet of a workbook; if not given, the first one that has records.
+        preset: a purpose that fills in transformations and promises: hipaa-safe-harbor, survey or gdpr-research.
     """
-    return draft_with_notes(data, name=name, encoding=encoding, delimiter=delimiter, sheet=sheet)[0]
+    return draft_with_notes(
+        data, name=name, encoding=encoding, delimiter=delimiter, sheet=sheet, preset=preset
+    )[0]
 
 
 def draft_with_notes(
@@ -701,12 +710,14 @@ def draft_with_notes(
     encoding: str | None = None,
     delimiter: str | None = None,
     sheet: str | int | None = None,
+    preset: str | None = None,
 ) -> tuple[str, SourceNotes]:
     """Return a draft, as `draft` does, and how the table was read for it, with what only a person can decide."""
-    from sudare.drafts import draft_policy
+    from sudare.drafts import draft_policy, find_preset
 
+    checked = None if preset is None else find_preset(preset).name
     arrow, title, source = _draft_source(data, name, encoding, delimiter, sheet)
-    return draft_policy(arrow, name=title, source=source), source
+    return draft_policy(arrow, name=title, source=source, preset=checked), source
 
 
 def explain(
@@ -716,6 +727,7 @@ def explain(
     encoding: str | None = None,
     delimiter: str | None = None,
     sheet: str | int | None = None,
+    preset: str | None = None,
 ) -> Explanation:
     """Draft a policy and explain it: why each column is treated so, how much it singles out, and what it costs.
 
@@ -725,11 +737,13 @@ def explain(
         encoding: as in `draft`.
         delimiter: as in `draft`.
         sheet: as in `draft`.
+        preset: as in `draft`.
     """
-    from sudare.drafts import explain_policy
+    from sudare.drafts import explain_policy, find_preset
 
+    checked = None if preset is None else find_preset(preset).name
     arrow, title, source = _draft_source(data, name, encoding, delimiter, sheet)
-    return explain_policy(arrow, name=title, source=source)
+    return explain_policy(arrow, name=title, source=source, preset=checked)
 
 
 def _draft_source(

@@ -21,6 +21,7 @@ from sudare.methods import METHODS, ColumnName
 from sudare.metrics import PUBLISHED
 from sudare.models import MODELS
 
+TRANSFORMATIONS = (DOCS / "transformations.md").read_text(encoding="utf-8")
 POLICY, RELEASE, CLI, CONCEPTS, INSIDE = (
     (DOCS / name).read_text(encoding="utf-8")
     for name in ("policy.md", "release.md", "cli.md", "concepts.md", "inside.md")
@@ -53,12 +54,36 @@ HEADINGS = {
     spec.__name__: f"### {get_args(spec.model_fields['model'].annotation)[0]}"
     for spec in get_args(policy.RequirementSpec)
 }
+OF_TRANSFORMATIONS = {
+    "TopSpec": "## top and bottom",
+    "BottomSpec": "## top and bottom",
+    "SwapSpec": "## swap and shuffle",
+    "ShuffleSpec": "## swap and shuffle",
+    "KeySpec": "## pseudonym",
+    "SampleSpec": "## A sample of people",
+} | {
+    get_args(field.annotation)[0].__name__: f"## {name}"
+    for name, field in policy.Transformation.model_fields.items()
+    if name not in ("top", "bottom", "swap", "shuffle")
+}
+
+
+def section_of(spec: str) -> str:
+    """Return the section of a page that describes a part of a policy."""
+    if spec == "Transformation":
+        return section(TRANSFORMATIONS, "## How to write them")
+    if spec in OF_TRANSFORMATIONS:
+        return section(TRANSFORMATIONS, OF_TRANSFORMATIONS[spec])
+    return section(POLICY, HEADINGS[spec])
 
 
 @pytest.mark.parametrize(("spec", "key"), KEYS, ids=lambda part: str(part))
 def test_every_key_of_the_policy_has_a_line_in_its_section(spec, key):
-    part = section(POLICY, HEADINGS[spec])
-    assert part, f"docs/policy.md has no section '{HEADINGS[spec]}'"
+    part, key = section_of(spec), SPECS[spec].model_fields[key].alias or key
+    assert part, f"no page has a section for {spec}"
+    if spec in ("Transformation", "SwapSpec", "ShuffleSpec"):
+        assert re.search(rf"^\| [^|]*`{key}`", part, re.MULTILINE)
+        return
     needle = f"\n| `{key}` |"
     assert needle in part or (key == "model" and "`model`" in section(POLICY, "## Models"))
 
@@ -74,14 +99,14 @@ def test_every_allowed_word_of_the_policy_is_named():
     for spec in SPECS.values():
         for field in spec.model_fields.values():
             for word in words_of(field.annotation):
-                assert f"`{word}`" in POLICY or f"### {word}\n" in POLICY, word
+                assert f"`{word}`" in POLICY + TRANSFORMATIONS or f"### {word}\n" in POLICY, word
 
 
 def test_every_default_of_the_policy_is_stated():
     for name, spec in SPECS.items():
         for key, field in spec.model_fields.items():
             if isinstance(field.default, str | int | float) and not isinstance(field.default, bool):
-                line = re.search(rf"^\| `{key}` \|.*$", section(POLICY, HEADINGS[name]), re.MULTILINE)
+                line = re.search(rf"^\| `{field.alias or key}` \|.*$", section_of(name), re.MULTILINE)
                 assert line
                 assert (
                     f"| `{field.default:g}` |" in line[0]

@@ -80,6 +80,12 @@ def init(
         str | None,
         typer.Option(help="The name or the number of a workbook's sheet; by default, the first that has records."),
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="Fill in transformations and promises for a purpose: hipaa-safe-harbor, survey or gdpr-research."
+        ),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show a table of the columns: what is proposed, why, and its figures.")
     ] = False,
@@ -92,11 +98,15 @@ def init(
 
         with progress(quiet or as_json) as listener:
             listener("look at the columns", 0, 0)
-            found = api.explain(data, encoding=encoding, delimiter=delimiter, sheet=sheet) if explain else None
+            found = None
+            if explain:
+                found = api.explain(data, encoding=encoding, delimiter=delimiter, sheet=sheet, preset=preset)
             if found:
                 text, asked, told = found.policy, found.questions, found.notices
             else:
-                text, notes = api.draft_with_notes(data, encoding=encoding, delimiter=delimiter, sheet=sheet)
+                text, notes = api.draft_with_notes(
+                    data, encoding=encoding, delimiter=delimiter, sheet=sheet, preset=preset
+                )
                 asked, told = tuple(notes.questions), tuple(notes.notices)
         if out is not None:
             write_new(out, text)
@@ -204,6 +214,7 @@ def apply(
     engine: EngineOption = None,
     master: MasterOption = None,
     sign: SignOption = None,
+    new_key: NewKeyOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -213,7 +224,15 @@ def apply(
 
         with progress(quiet or as_json) as listener:
             release = api.apply(
-                plan, data, out=out, memory=memory, progress=listener, engine=engine, master=master, sign=sign
+                plan,
+                data,
+                out=out,
+                memory=memory,
+                progress=listener,
+                engine=engine,
+                master=master,
+                sign=sign,
+                new_key=new_key,
             )
         if as_json:
             say(json.dumps({"release": api.shown_place(out)} | release.certificate, ensure_ascii=False))

@@ -52,6 +52,7 @@ class Policy(Part):
 
     _file: Path | None = PrivateAttr(default=None)
     _folder: Path = PrivateAttr(default=Path())
+    _key_folder: Path | None = PrivateAttr(default=None)
     _outside: bool = PrivateAttr(default=True)
     _sha256: str = PrivateAttr(default="")
 
@@ -59,6 +60,11 @@ class Policy(Part):
     def folder(self) -> Path:
         """Where relative paths in the policy start from: the folder of its file, or the working folder."""
         return self._folder
+
+    @property
+    def key_folder(self) -> Path:
+        """Where relative paths of secret keys start from: of a plan, the folder of its file."""
+        return self._folder if self._key_folder is None else self._key_folder
 
     @property
     def file(self) -> Path | None:
@@ -202,10 +208,10 @@ class Policy(Part):
             raise PolicyError(unwanted)
         return policy
 
-    def kept_in(self, folder: Path, sha256: str) -> Policy:
-        """Return the policy as if it had been read from a folder, from a file with this digest."""
+    def kept_in(self, folder: Path, sha256: str, keys: Path | None = None) -> Policy:
+        """Return the policy as if it had been read from a folder, from a file with this digest; ``keys`` has its keys."""
         policy = self.model_copy()
-        policy._folder, policy._sha256 = folder, sha256
+        policy._folder, policy._sha256, policy._key_folder = folder, sha256, keys
         return policy
 
     @classmethod

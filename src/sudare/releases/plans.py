@@ -36,7 +36,7 @@ class Plan:
         heights: the level at which each of them shows nothing.
         policy: the policy, as a mapping.
         policy_sha256: the digest of the policy.
-        hierarchies: the hierarchies that the policy names, as text.
+        hierarchies: the hierarchies and lists of replacements that the policy names, as text.
         plan: the version of this format.
     """
 
@@ -62,6 +62,9 @@ class Plan:
                 file = f"{number}.csv"
                 texts[file] = hierarchies.csv_text(hierarchies.given(spec.hierarchy, policy.folder))
                 written["columns"][name]["hierarchy"] = {"file": file, "delimiter": ";"}
+        for number, (name, step, path) in enumerate(_lists(policy), len(policy.columns)):
+            texts[f"{number}.csv"] = content(policy.folder / path, LARGEST).decode("utf-8-sig")
+            written["columns"][name]["transform"][step]["replace"]["file"] = f"{number}.csv"
         return cls(dict(method), facts["levels"], facts["heights"], written, policy.sha256, texts)
 
     def save(self, path: str | Path) -> None:
@@ -92,8 +95,8 @@ class Plan:
             raise PolicyError(Problem(str(path), what, "`sudare anonymize ... --plan FILE` writes one."))
         return cls(**data)
 
-    def policy_in(self, folder: Path, methods: Mapping[str, Any]) -> Policy:
-        """Return the policy, with its hierarchies as files in this folder."""
+    def policy_in(self, folder: Path, methods: Mapping[str, Any], keys: Path | None = None) -> Policy:
+        """Return the policy, with its hierarchies as files in this folder; ``keys`` is the folder of secret keys."""
         try:
             policy = Policy.parse(self.policy, methods=methods, stored=True)
         except SudareError as error:
@@ -102,14 +105,15 @@ class Plan:
         if wrong:
             raise PolicyError(Problem("plan", f"its levels do not match its policy in {', '.join(map(repr, wrong))}."))
         specs = [spec.hierarchy for spec in policy.columns.values() if spec.hierarchy is not None]
-        if {spec.file for spec in specs if spec.file is not None} != set(self.hierarchies):
+        named = {spec.file for spec in specs if spec.file is not None} | {path for _, _, path in _lists(policy)}
+        if named != set(self.hierarchies):
             raise PolicyError(Problem("plan", "its policy names hierarchies that it does not contain."))
         for name, text in self.hierarchies.items():
             (folder / name).write_text(text, encoding="utf-8", newline="")
         problems = [problem for name in policy.quasi for problem in self._wrong_height(name, policy, folder)]
         if problems:
             raise PolicyError(problems)
-        return policy.kept_in(folder, self.policy_sha256)
+        return policy.kept_in(folder, self.policy_sha256, keys)
 
     def check_heights(self, heights: Mapping[str, int]) -> None:
         """Raise if the columns of a table have other levels than those that were decided on.
@@ -140,6 +144,16 @@ class Plan:
         if not 0 <= level <= height:
             return [Problem(where, f"a level must be from 0 to {height}; got {level}.")]
         return []
+
+
+def _lists(policy: Policy) -> list[tuple[str, int, str]]:
+    """Return the files with lists of replacements: the column, the number of the step, and the file."""
+    return [
+        (name, number, step.replace.file)
+        for name, steps in policy.transformed.items()
+        for number, step in enumerate(steps)
+        if step.replace is not None and step.replace.file is not None
+    ]
 
 
 def check_room(path: Path, taken: Mapping[str, Iterable[Path]]) -> None:

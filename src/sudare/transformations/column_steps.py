@@ -66,7 +66,7 @@ class Keys:
                 if spec is None or spec in found:
                     continue
                 try:
-                    found[spec] = load_key(spec, policy.folder, f"{Place(name, number, step.name).where}.key")
+                    found[spec] = load_key(spec, policy.key_folder, f"{Place(name, number, step.name).where}.key")
                 except SudareError as error:
                     problems += error.problems
         if problems:
