@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pyarrow as pa
 import pytest
@@ -42,7 +41,7 @@ def policy(key, **more):
 def folder(tmp_path):
     (tmp_path / "towns.csv").write_text("from,to\nt0,north\nt1,north\nt2,south\n")
     (tmp_path / "study.key").write_text(KEY + "\n")
-    os.chmod(tmp_path / "study.key", 0o600)
+    (tmp_path / "study.key").chmod(0o600)
     (tmp_path / "policy.json").write_text(json.dumps(policy({"file": "study.key"})))
     csv.write_csv(TABLE, tmp_path / "data.csv")
     return tmp_path

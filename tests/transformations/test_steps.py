@@ -196,7 +196,7 @@ def test_words_among_numbers_are_named_by_their_records(transformed, name):
 
 def test_infinite_numbers_are_an_error_and_nan_is_missing(transformed):
     assert column(transformed, pa.array([1.0, float("nan")]), {"round": 1}) == [1.0, None]
-    with pytest.raises(DataError, match="1 cell are not finite|is not finite"):
+    with pytest.raises(DataError, match="1 cell is not finite"):
         column(transformed, pa.array([1.0, float("inf")]), {"round": 1})
 
 

@@ -116,8 +116,7 @@ class Findings:
         found = [
             Problem(
                 where,
-                f"{wrong.count} {'cell' if wrong.count == 1 else 'cells'} {what}"
-                f"{f' ({places})' if (places := _records(wrong)) else ''}.",
+                f"{_counted(wrong.count, what)}{f' ({places})' if (places := _records(wrong)) else ''}.",
                 hint,
             )
             for (where, what, hint), wrong in self._wrong.items()
@@ -127,6 +126,14 @@ class Findings:
 
 def _records(wrong: _Wrong) -> str:
     return first_places(wrong.records, "record") if wrong.records else ""
+
+
+def _counted(count: int, what: str) -> str:
+    """Return a sentence about so many cells; ``what`` is in the plural."""
+    if count != 1:
+        return f"{count} cells {what}"
+    verb, rest = what.split(" ", 1)
+    return f"1 cell {({'are': 'is', 'have': 'has'}).get(verb, verb)} {rest}"
 
 
 def inner(kind: pa.DataType) -> pa.DataType:
