@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.kernels.microaggregation.group_lists import Blocks
 from sudare.methods.clustering.neighbourhoods import Ints
 
 SAMPLE = 1024
@@ -33,3 +34,26 @@ def near_blocks(middles: NDArray[np.float64], weights: Ints, most: int, seed: in
         parted = units[np.argpartition(middles[units, column], cut)]
         waiting += [parted[cut:], parted[:cut]]
     return found
+
+
+def joined_blocks(parts: list[Ints]) -> Blocks:
+    """Return blocks, one after the other."""
+    return Blocks(np.concatenate(parts), np.concatenate(([0], np.cumsum([len(part) for part in parts]))))
+
+
+def group_blocks(points: NDArray[np.float64], groups: Ints, made: int, most: int, seed: int) -> Blocks:
+    """Part records into blocks of whole groups that are near each other, of at most so many records if possible."""
+    sizes = np.bincount(groups, minlength=made)
+    by_group, begin = np.argsort(groups, kind="stable"), np.cumsum(sizes) - sizes
+    parts = []
+    for part in near_blocks(middles(points, groups, made), sizes, most, seed):
+        lengths = sizes[part]
+        ahead = np.cumsum(lengths) - lengths
+        parts.append(np.sort(by_group[np.repeat(begin[part] - ahead, lengths) + np.arange(lengths.sum())]))
+    return joined_blocks(parts)
+
+
+def middles(points: NDArray[np.float64], groups: Ints, made: int) -> NDArray[np.float64]:
+    """Return the mean of each group."""
+    sizes = np.bincount(groups, minlength=made)
+    return np.stack([np.bincount(groups, column, minlength=made) / sizes for column in points.T], axis=1)

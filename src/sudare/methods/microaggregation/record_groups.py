@@ -26,6 +26,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,14 +38,13 @@ from sudare.kernels.microaggregation.line_groups import cut_lines
 from sudare.methods.clustering.neighbourhoods import Ints
 from sudare.methods.microaggregation.limited_groups import Limits as Limits
 from sudare.methods.microaggregation.limited_groups import limited_groups
-from sudare.methods.microaggregation.record_blocks import near_blocks
+from sudare.methods.microaggregation.record_blocks import group_blocks, joined_blocks, near_blocks
+from sudare.methods.microaggregation.record_order import canonical_order, padded, starts
 
 Floats = NDArray[np.float64]
 
 SEED = 1
 """The search takes the same way each time, unless a test asks for another."""
-LANES = 4
-"""Records get columns of zeros up to a multiple of so many: as many numbers are added up at a time."""
 BLOCK = 2048
 """Records of a block, at most, but for large groups; a class that is not much larger is not parted."""
 WHOLE = 8192
@@ -52,7 +52,7 @@ WHOLE = 8192
 GROUPS = 32
 """Groups that a block has room for, at least."""
 STEPS, MANY_STEPS = 10_000_000, 25_000_000
-"""Steps in all, for one block and for many on several cores; on the data of CASC twice as many take another 0.5% off."""
+"""Steps in all, for one block and for many on several cores; on the data of CASC twice as many lose 0.5% less."""
 MOST_STEPS, LEAST_STEPS = 20_000, 150
 """Steps for each record, at most and at least."""
 HOT, COLD = 30.0, 3e-4
@@ -105,30 +105,6 @@ def group_records(
     return groups
 
 
-def canonical_order(points: Floats, classes: Ints, kinds: Ints | None = None) -> Ints:
-    """Return an order by class, values and kind, in which equal records stand side by side.
-
-    The first key is one number made of all values: few records agree in it that are not equal.
-    """
-    key = np.zeros(len(points))
-    for c, column in enumerate(points.T):
-        key += np.sqrt(1.0 + c) * column
-    order = np.lexsort((key, classes)) if classes.any() else np.argsort(key, kind="stable")
-    tied = np.zeros(len(points) + 1, np.bool_)
-    tied[1:-1] = (key[order[1:]] == key[order[:-1]]) & (classes[order[1:]] == classes[order[:-1]])
-    there = np.flatnonzero(tied[1:] | tied[:-1])  # records that agree with the one before or after
-    if len(there):
-        rows, run = order[there], np.cumsum(~tied[:-1])[there]
-        keys = [column[rows] for column in points.T] + [run]
-        order[there] = rows[np.lexsort(keys if kinds is None else [kinds[rows], *keys])]
-    return np.asarray(order, dtype=np.int64)
-
-
-def starts(classes: Ints) -> Ints:
-    """Return where each of some ascending classes begins, and where the last one ends."""
-    return np.concatenate(([0], np.flatnonzero(np.diff(classes)) + 1, [len(classes)])).astype(np.int64)
-
-
 def _ordered_groups(points: Floats, classes: Ints, k: int, seed: int, listener: Listener) -> Ints:
     """Return groups of records that are in canonical order."""
     points = points[:, np.ptp(points, axis=0) > 0]
@@ -140,9 +116,7 @@ def _ordered_groups(points: Floats, classes: Ints, k: int, seed: int, listener: 
         return groups
     locked, runs = _locked(points, classes, k)
     rest = np.flatnonzero(~locked)
-    room = np.zeros((len(rest), -(-points.shape[1] // LANES) * LANES))
-    room[:, : points.shape[1]] = points[rest]
-    found, made = _searched(room, starts(classes[rest]), k, seed, listener)
+    found, made = _searched(padded(points[rest]), starts(classes[rest]), k, seed, listener)
     groups[rest] = found
     groups[locked] = made + np.unique(runs[locked], return_inverse=True)[1]
     return groups
@@ -169,6 +143,10 @@ def _searched(points: Floats, start: Ints, k: int, seed: int, listener: Listener
     steps = min(max((STEPS if whole.all() else MANY_STEPS) / count, LEAST_STEPS), MOST_STEPS)
     reach = REACH if whole.all() else SHORT_REACH
     groups, made, done = np.zeros(count, np.int64), 0, 0
+
+    def told(part: float) -> None:
+        listener("decide", part, 1.0)
+
     search = kernel.Search(k, True, True, HOT, COLD, steps, max(reach, k + k // 5), seed)
     rows = np.flatnonzero(np.repeat(whole, sizes))
     if len(rows):
@@ -181,14 +159,16 @@ def _searched(points: Floats, start: Ints, k: int, seed: int, listener: Listener
         inside = slice(int(start[c]), int(start[c + 1]))
         own = groups[inside]
 
-        def told(part: float, before: int = done, size: int = len(own)) -> None:
-            listener("decide", (before + part * size) / count, 1.0)
-
-        number = _in_rounds(points[inside], search, own, told)
+        number = _in_rounds(points[inside], search, own, _part_of(told, done / count, len(own) / count))
         own += made
         made += number
         done += len(own)
     return groups, made
+
+
+def _part_of(told: Callable[[float], None], first: float, share: float) -> Callable[[float], None]:
+    """Return what tells about a part of the work, as a share of all of it."""
+    return lambda part: told(first + part * share)
 
 
 def _in_rounds(points: Floats, search: kernel.Search, groups: Ints, told: Callable[[float], None]) -> int:
@@ -200,26 +180,13 @@ def _in_rounds(points: Floats, search: kernel.Search, groups: Ints, told: Callab
     for turn in range(rounds):
         hot, seed = WARM * cooling**turn, search.seed + 7919 * turn
         if turn == 0:
-            parts = near_blocks(points, np.ones(len(points), np.int64), most, seed)
+            blocks = joined_blocks(near_blocks(points, np.ones(len(points), np.int64), most, seed))
         else:
-            sizes = np.bincount(groups, minlength=made)
-            middles = np.stack([np.bincount(groups, column, minlength=made) / sizes for column in points.T], axis=1)
-            by_group = np.argsort(groups, kind="stable")
-            begin = np.concatenate(([0], np.cumsum(sizes)))
-            parts = [
-                np.sort(
-                    by_group[
-                        np.repeat(begin[part] - np.cumsum(sizes[part]) + sizes[part], sizes[part])
-                        + np.arange(sizes[part].sum())
-                    ]
-                )
-                for part in near_blocks(middles, sizes, most, seed)
-            ]
-        blocks = Blocks(np.concatenate(parts), np.concatenate(([0], np.cumsum([len(part) for part in parts]))))
+            blocks = group_blocks(points, groups, made, most, seed)
         each = search._replace(
             begin=turn == 0, keep=turn > 0, hot=hot, cold=hot * cooling, steps=search.steps / rounds, seed=seed
         )
-        made = _improved(points, blocks, each, groups, made, lambda part, turn=turn: told((turn + part) / rounds))
+        made = _improved(points, blocks, each, groups, made, _part_of(told, turn / rounds, 1 / rounds))
     return made
 
 
@@ -240,7 +207,7 @@ def _improved(
     with ThreadPoolExecutor(cores) as pool:
         tasks = [
             pool.submit(kernel.improve_blocks, points, blocks, first, last, search, groups, made, counts)
-            for first, last in zip(ends[:-1], ends[1:], strict=True)
+            for first, last in pairwise(ends)
         ]
         for number, task in enumerate(tasks):
             task.result()
