@@ -276,7 +276,7 @@ class Pseudonyms:
     @property
     def words(self) -> str:
         """What such a value is, in words."""
-        return f"{self.length} characters of the form {self.form}"
+        return f"a text of {self.length} characters of the form {self.form}"
 
     def accepts(self, text: str) -> bool:
         """Return whether a text has the length and the characters."""
@@ -360,9 +360,8 @@ class Masked:
     @property
     def words(self) -> str:
         """What such a value is, in words."""
-        if not self.first and not self.last:
-            return "a text of marks alone"
-        return f"a text of marks but for its first {self.first} and last {self.last} characters"
+        kept = [f"{side} {many}" for side, many in (("first", self.first), ("last", self.last)) if many]
+        return f"a text of marks, but for its {' and '.join(kept)}" if kept else "a text of marks alone"
 
     def accepts(self, text: str) -> bool:
         """Return whether a text is masked."""

@@ -22,15 +22,15 @@ from sudare.audits.release_columns import Release
 from sudare.audits.rule_levels import is_written
 from sudare.audits.transformation_cells import Checked, Groups, Tally, doubtful, tagged
 from sudare.audits.transformation_entries import limits_of
-from sudare.audits.transformation_forms import Anything
+from sudare.audits.transformation_forms import Anything, Empty
 from sudare.audits.transformation_steps import aggregated, left_by, list_of
 from sudare.core.sizes import MANY_ROWS
-from sudare.policy import NoiseSpec, Policy, PseudonymSpec, ReplaceSpec, RoundSpec, Transformation
+from sudare.policy import Policy, PseudonymSpec, ReplaceSpec, RoundSpec, Transformation
 
 MODEL = "transformation"
 AGGREGATED = "microaggregation"
 """The method whose columns show means of several records."""
-_RESTS = ("shift", "swap", "shuffle", "noise")
+_TRACELESS = ("shift", "swap", "shuffle", "noise")
 """What leaves no trace in the cells."""
 
 
@@ -207,28 +207,23 @@ def _groups(policy: Policy, name: str) -> Groups | None:
 
 
 def _notes(steps: Sequence[Transformation], proven: Sequence[bool], checked: Checked, found: Tally) -> Iterator[str]:
-    """Yield what was proven, and what was not."""
+    """Yield what was proven, or has to be so, and what was not."""
     if isinstance(checked.form, Anything):
         yield "Nothing follows from the cells."
     else:
-        values = "Every value" if checked.sets or checked.generalized else "Every cell"
-        empty = "." if checked.form.words == "empty" else ", or missing."
-        yield f"{values} is {checked.form.words}{empty}"
+        verb = "has to be" if found.offending else "is"
+        empty = "" if isinstance(checked.form, Empty) else ", or missing"
+        yield f"Every value {verb} {checked.form.words}{empty}."
     if found.groups:
         yield f"{found.groups:,} cells are groups of the hierarchy, which cover such values."
     if found.outward:
         yield f"{found.outward:,} cells are ranges that end in round numbers instead of rare values."
-    mechanism = [
-        step.name
-        for step, shown in zip(steps, proven, strict=True)
-        if step.name in _RESTS or not shown or (isinstance(step.step, RoundSpec) and step.step.how == "random")
-    ]
-    if mechanism:
-        yield f"How values became these rests on the method ({', '.join(dict.fromkeys(mechanism))})."
     unknown = [step for step, shown in zip(steps, proven, strict=True) if not shown]
+    hidden = [step.name for step in steps if step.name in _TRACELESS or step in unknown]
+    hidden += ["random rounding" for step in steps if isinstance(step.step, RoundSpec) and step.step.how == "random"]
+    if hidden:
+        yield f"The cells do not show {' and '.join(dict.fromkeys(hidden))}: this rests on whoever made the release."
     if any(getattr(step.step, "share", None) is not None for step in unknown):
-        yield "The limit is in the certificate alone."
+        yield "Its limit is in the certificate alone."
     if any(isinstance(step.step, PseudonymSpec) for step in steps):
         yield "That pseudonyms come from a secret key rests on whoever made them. Pseudonyms are not anonymity."
-    if any(isinstance(step.step, NoiseSpec) and step.step.bounds is None for step in steps):
-        yield "The certificate has the figures of the noise."

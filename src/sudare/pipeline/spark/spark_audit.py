@@ -17,16 +17,20 @@ from sudare.audits.distributed_audit import (
     Counting,
     Layout,
     labels_of,
+    look_at_cells,
     look_at_sets,
     merged,
     merged_sets,
     needs_whole,
     prove_bucket,
     sizes_of,
+    to_look_at,
     whole_of,
 )
 from sudare.audits.release_columns import Release
 from sudare.audits.run import naming_other_method
+from sudare.audits.transformation_cells import Tally
+from sudare.audits.transformation_proofs import Forms
 from sudare.audits.uniqueness import Found as Unique
 from sudare.audits.uniqueness import look, parted
 from sudare.core.errors import UnsupportedError
@@ -102,13 +106,27 @@ def _prove(
         say("counting what is unique")
         held = Release(where, tuple(schema.names), tuple(schema.types), count=_nothing, single=single, rare=rare)
         unique = look(None, held, others, limits, rows, made_by)
+    cells = _cells(spark, frame, layout, told, say)
     if recoding == "sets":
         drawn = told.mechanism() if mechanism is None else mechanism
         looked = spark.parcels(frame, layout.needed, _Looking(layout, drawn))
         parts = [pickle.loads(head) for head in spark.heads(looked, from_rows=True)]
-        report = merged_sets(parts, layout, told=told, mechanism=drawn, unique=unique, started=started)
+        report = merged_sets(parts, layout, told=told, mechanism=drawn, unique=unique, cells=cells, started=started)
         return Proven(report)
-    return _classes(spark, frame, layout, rows, unique, told, started, say)
+    return _classes(spark, frame, layout, rows, unique, cells, told, started, say)
+
+
+def _cells(
+    spark: Spark, frame: Any, layout: Layout, told: AuditorInput, say: Callable[[str], None]
+) -> list[Mapping[str, Tally]]:
+    """Return what executors find in the cells of transformed columns."""
+    forms = Forms.of(layout.policy, told)
+    names = to_look_at(layout, forms)
+    if not names:
+        return []
+    say("looking at transformed columns")
+    looked = spark.parcels(frame, names, _Forms(layout, forms))
+    return [pickle.loads(head) for head in spark.heads(looked, from_rows=True)]
 
 
 def _nothing(names: Sequence[str]) -> Any:
@@ -121,6 +139,7 @@ def _classes(
     layout: Layout,
     rows: int,
     unique: Unique,
+    cells: Sequence[Mapping[str, Tally]],
     told: AuditorInput,
     started: float,
     say: Callable[[str], None],
@@ -140,7 +159,7 @@ def _classes(
         _check_counted(len(tallied.counts))
         return tallied.cells.append_column("\0", pa.array(tallied.counts))
 
-    report = merged(found, layout, tally, told=told, unique=unique, started=started)
+    report = merged(found, layout, tally, told=told, unique=unique, cells=cells, started=started)
     spark.forget(counted)
     sizes = sizes_of(found)
     return Proven(report, sizes.classes, sizes.squares)
@@ -218,3 +237,14 @@ class _Looking:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Parcel]:
         yield Parcel(0, pickle.dumps(look_at_sets(batches, self.layout, self.mechanism)), b"")
+
+
+@dataclass(frozen=True)
+class _Forms:
+    """Looks at the cells of transformed columns, and returns its findings in the head of a parcel."""
+
+    layout: Layout
+    forms: Forms
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Parcel]:
+        yield Parcel(0, pickle.dumps(look_at_cells(batches, self.layout, self.forms)), b"")
