@@ -238,5 +238,8 @@ def _typed(table: Table, policy: Policy) -> dict[str, pa.DataType]:
     return {
         name: plain_type(name, cells)
         for name, cells in zip(table.carried.column_names, table.carried.columns, strict=True)
-        if pa.types.is_string(cells.type) and name not in table.sensitive and policy.columns[name].kind != "categorical"
+        if pa.types.is_string(cells.type)
+        and name not in table.sensitive
+        and policy.columns[name].kind != "categorical"
+        and not policy.shows_text(name)
     }

@@ -351,7 +351,7 @@ def _idle_in_column(setting: Setting, name: str, spec: Mapping[str, Any]) -> Ite
 
 
 def _for_transformation(spec: Mapping[str, Any], key: str) -> bool:
-    """Return whether a transformation of the column uses a key: swap ranks by order, and items are transformed apart."""
+    """Return whether a transformation uses a key of its column: swap ranks by order, and items are told apart."""
     steps = [each for each in _listed(listed(spec.get("transform"))) if each is not None]
     if key == "order":
         return any("swap" in step for step in steps if isinstance(step, Mapping))

@@ -19,7 +19,7 @@ from sudare.policy.effects import idle
 from sudare.policy.part import Part
 from sudare.policy.problems import method_problems, problem, roughly_unfit, unfit
 from sudare.policy.source_spec import SourceSpec
-from sudare.policy.transformation_problems import transformation_problems
+from sudare.policy.transformation_problems import result_of, transformation_problems
 from sudare.policy.transformation_spec import SampleSpec, Transformation
 from sudare.policy.vocabulary import (
     AboutSpec,
@@ -159,6 +159,20 @@ class Policy(Part):
         }
         return self.model_copy(update={"columns": {**self.columns, **changed}}) if changed else self
 
+    def with_kinds(self) -> Policy:
+        """Return the policy in which columns are categorical if transformations make texts of them."""
+        changed = {
+            name: spec.model_copy(update={"kind": "categorical"})
+            for name, spec in self.columns.items()
+            if spec.transform and spec.kind is None and spec.role in ("quasi", "sensitive") and self.shows_text(name)
+        }
+        return self.model_copy(update={"columns": {**self.columns, **changed}}) if changed else self
+
+    def shows_text(self, name: str) -> bool:
+        """Return whether transformations make texts of a column, such as labels or pseudonyms of digits."""
+        steps = self.columns[name].transform or []
+        return bool(steps) and result_of(steps[-1]) == "texts"
+
     def carrying_quasi(self, perturbed: Collection[str] = ()) -> Policy:
         """Return the policy with unchanged quasi-identifiers.
 
@@ -209,7 +223,7 @@ class Policy(Part):
         return policy
 
     def kept_in(self, folder: Path, sha256: str, keys: Path | None = None) -> Policy:
-        """Return the policy as if it had been read from a folder, from a file with this digest; ``keys`` has its keys."""
+        """Return the policy as if read from a folder, from a file with this digest, and with its keys in ``keys``."""
         policy = self.model_copy()
         policy._folder, policy._sha256, policy._key_folder = folder, sha256, keys
         return policy
@@ -300,7 +314,7 @@ class Policy(Part):
             problems += [found for found in idle(data, methods) if found.where not in told]
         if problems or policy is None:
             raise PolicyError(dict.fromkeys(problems))
-        return policy.with_pseudonyms()
+        return policy.with_pseudonyms().with_kinds()
 
 
 def same_drive(folder: PurePath, file: str) -> bool:

@@ -108,7 +108,7 @@ def _order(where: str, spec: ColumnSpec, steps: list[Transformation]) -> Iterato
             hint = "use top, round or band for numbers; set kind: categorical for codes."
             yield Problem(at, f"{name} does not work with numbers; here are numbers ({by}).", hint)
             return
-        result = _result(step)
+        result = result_of(step)
         if result is not None:
             given, by = result, f"after {name}"
     if spec.kind == "numeric" and steps[0].name in OF_TEXTS:
@@ -125,7 +125,7 @@ def _of_dates(step: Transformation) -> bool:
     return isinstance(step.step, TruncateSpec) and step.step.to is not None
 
 
-def _result(step: Transformation) -> str | None:
+def result_of(step: Transformation) -> str | None:
     """Return what cells are after a step, if the step decides that."""
     spec = step.step
     if isinstance(spec, TopSpec | BottomSpec) and isinstance(spec.shows, str):
