@@ -84,7 +84,7 @@ def derived(request: Request, database: Database, origin: Place) -> Iterator[Pla
             found[name] = _Column(table, work, name, offsets).after(steps)
         if problems := work.findings.problems():
             raise CellProblemsError(problems)
-        request.transformations = facts(work)
+        request.transformations = list(facts(work))
         same = [name for name in found if keeps_type(policy, name)]
         names = [name for name in policy.released if name in schema.names]
         yield table.view(names, found, same)
@@ -115,12 +115,18 @@ class _Column:
         if isinstance(step, Limit) and cells.is_whole and fits(step.spec.at):
             shows = step.spec.at if step.spec.shows is None else step.spec.shows
             if isinstance(shows, float) and fits(shows) and step.spec.at is not None:
+                self._note_figures(step, cells)
                 return cells.limited(int(step.spec.at), int(shows), below=step.below)
         if isinstance(step, Rounding) and cells.is_whole and fits(step.spec.to):
+            self._note_figures(step, cells)
             return cells.rounded(int(step.spec.to), step.spec.how)
         if isinstance(step, Shift) and (cells.is_date or cells.is_time):
             return self._shifted(step, cells)
         return None
+
+    def _note_figures(self, step: Step, cells: Expression) -> None:
+        """Note the figures of a step that follow from the type of cells alone."""
+        step.apply(pa.array([], cells.kind), {}, self.work.findings)
 
     def _shifted(self, step: Shift, cells: Expression) -> Expression:
         """Return dates that move by the offsets of people; those that cannot are noted."""

@@ -97,11 +97,19 @@ class Findings:
             self._wrong.setdefault((place.where, what, hint), _Wrong()).count += count
 
     def add(self, other: Findings) -> None:
-        """Add what was found out about other records, which have no numbers, but for what ``checks`` look at."""
+        """Add what was found out about other records, which have no numbers, but for what ``checks`` look at.
+
+        A figure that says yes or no says yes if it does so of all records.
+        """
         for where, wrong in other._wrong.items():
             self._wrong.setdefault(where, _Wrong()).count += wrong.count
         self._others |= other._others
-        self.figures |= other.figures
+        for place, figures in other.figures.items():
+            before = self.figures.get(place, {})
+            both = {
+                name: before[name] and figure for name, figure in figures.items() if isinstance(before.get(name), bool)
+            }
+            self.figures[place] = {**figures, **both}
 
     def problem(self, problem: Problem) -> None:
         """Note something that is wrong with a column as a whole."""
