@@ -220,7 +220,10 @@ def show_estimates(found: dict[str, Any], total: int) -> None:
         say(f"  ... and {total - len(lines)} more (--lines, or --json)")
     limited = ", subject to the note" if found["notes"] else ""
     hold = f"intervals contain the true count in {100 * found['level']:g}% of cases{limited}" if found["level"] else ""
-    say(f"by {found['estimator']}; {hold or 'low and high are bounds: the true count is always between them'}")
+    if not hold:
+        bounds = found["limits"] == "bounds"
+        hold = "low and high are bounds: the true count is always between them" if bounds else "without intervals"
+    say(f"by {found['estimator']}; {hold}")
     for note in found["notes"]:
         say(f"note: {note}")
 

@@ -33,6 +33,10 @@ GROUPS = (
     "column, estimates are biased towards the whole table, and the release does not show by how much. So the limits "
     "are bounds that hold for every assignment of values within groups, and there is no standard error."
 )
+AGGREGATED = (
+    "A column that is counted by, or that a condition is about, is aggregated: records count where the number of their "
+    "class stands. The release does not show how far their own values are from it, so there are no intervals."
+)
 SPREAD = (
     "A generalized record counts in each cell in proportion, as if its values were spread evenly. Neither errors nor "
     "intervals include the bias of this assumption."
@@ -440,14 +444,23 @@ def _spread(
             if name in sets:
                 raise DataError(Problem(where, f"column '{name}' holds sets of items, which cannot be counted."))
     shares = shares_of(table, question, generalized, trees)
+    asked = {*(by.column for by in question.by), *question.where}
+    finish = _shown_alone if asked & set(certificate.search.aggregated) else lambda found: found
     if question.of in sensitive:
         found, items = count_items(table.column(question.of), question.of, shares, separator)
         told = [SEVERAL, *([SPREAD] if bool(np.any(found.variance > 0)) else [])]
-        return replace(_normal(question, method, "spread", level, shares.labels, items, found, ""), notes=tuple(told))
+        of_items = _normal(question, method, "spread", level, shares.labels, items, found, "")
+        return finish(replace(of_items, notes=tuple(told)))
     of, values = plain_values(table, question.of)
     found = counted(shares, of, len(values))
     notes = SPREAD if bool(np.any(found.variance > 0)) else ""
-    return _normal(question, method, "spread", level, shares.labels, values, found, notes)
+    return finish(_normal(question, method, "spread", level, shares.labels, values, found, notes))
+
+
+def _shown_alone(found: Answer) -> Answer:
+    """Return an answer by aggregated columns without what nobody can know: how far numbers are from what they show."""
+    unknown = np.full(found.counts.shape, np.nan)
+    return replace(found, level=None, se=unknown, low=unknown, high=unknown, notes=(*found.notes, AGGREGATED))
 
 
 def _normal(
