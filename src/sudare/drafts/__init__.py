@@ -2,6 +2,7 @@
 
     facts (what a column holds) + words (what its name says)  ->  guesses (roles, column by column)
     guesses + duplicated columns + identifying power          ->  proposals (what is done with each, seen together)
+    proposals + a preset                                      ->  proposals for a purpose, with transformations
     proposals                                                 ->  draft text (commented YAML), explanation (a table)
 
 The draft is careful: it never guesses that a column is insensitive, never releases a column that looks like an
@@ -11,6 +12,15 @@ contains no value of a person.
 
 from sudare.drafts.draft_text import draft_policy
 from sudare.drafts.explanation import ColumnExplanation, Explanation, explain_policy
+from sudare.drafts.presets import PRESETS, find_preset
 from sudare.drafts.source_notes import SourceNotes
 
-__all__ = ["ColumnExplanation", "Explanation", "SourceNotes", "draft_policy", "explain_policy"]
+__all__ = [
+    "PRESETS",
+    "ColumnExplanation",
+    "Explanation",
+    "SourceNotes",
+    "draft_policy",
+    "explain_policy",
+    "find_preset",
+]

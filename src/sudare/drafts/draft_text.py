@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -12,6 +14,7 @@ from sudare.core.errors import DataError, Problem
 from sudare.drafts.facts import Facts
 from sudare.drafts.guesses import Guess
 from sudare.drafts.header_row import check_header
+from sudare.drafts.presets import Preset, find_preset
 from sudare.drafts.proposals import MOST_QUASI, Proposals, propose
 from sudare.drafts.rarity import SKEWED
 from sudare.drafts.source_notes import SourceNotes
@@ -31,7 +34,12 @@ _FEW_VALUES = 10
 
 _LINE = 120  # a comment stands beside its column where the line has room for it, else above
 _WIDEST_KEY, _WIDEST_SPEC = 40, 40  # up to these widths names and specs are set in columns
+_WIDEST_TRANSFORMED = 100  # a longer column with transformations has a line for each key
 _LONGEST_KEY = 900  # YAML allows a thousand characters before the colon; longer keys are written with a question mark
+
+_FIELDS = re.compile(r", (?=(?:kind|hierarchy|separator|transform): )")
+
+_TOGETHER = "::::"  # as long as what it stands for, where textwrap would part it
 
 _HEADER = """\
 # Drafted by looking at the columns: read every line before you use it.
@@ -46,31 +54,40 @@ _HEADER = """\
 """
 
 
-def draft_policy(table: pa.Table, *, name: str = "", source: SourceNotes | None = None) -> str:
+def draft_policy(
+    table: pa.Table, *, name: str = "", source: SourceNotes | None = None, preset: str | None = None
+) -> str:
     """Return the text of a commented YAML policy for a table about people, to be read and corrected by hand.
 
     The table is typed, or all text as a CSV file is. ``name`` is shown in the header;
-    ``source`` is how the file was read. The text parses as a policy
+    ``source`` is how the file was read, and ``preset`` names a purpose. The text parses as a policy
     that names every column in the table's order; the same table always gives the same text. It holds names of
     columns and counts, but no value of a person. A table without columns or records, with a name that is used
     twice, or with nothing but identifiers raises :class:`~sudare.core.errors.DataError`.
     """
     check_table(table)
-    return written(propose(table, source), name=name, source=source)
+    purpose = None if preset is None else find_preset(preset)
+    found = propose(table, source)
+    found = found if purpose is None else purpose.over(found, table)
+    return written(found, name=name, source=source, preset=purpose)
 
 
-def written(found: Proposals, *, name: str = "", source: SourceNotes | None = None) -> str:
+def written(
+    found: Proposals, *, name: str = "", source: SourceNotes | None = None, preset: Preset | None = None
+) -> str:
     """Return the text of proposals, as :func:`draft_policy` does."""
     facts, guesses = found.facts, found.guesses
     title = f"Table {quoted(name)}: " if name else ""
     records = next(iter(facts.values())).records
     parts = [
         _HEADER.format(name=title, records=_count(records, "record"), columns=_count(len(facts), "column"))
+        + _purpose(preset)
         + _warning(found),
         "version: 1\n",
         _columns(guesses),
-        _require(guesses, facts),
+        _require(guesses, facts, preset),
         _closing(),
+        preset.closing(guesses, facts) if preset else "",
         (source or SourceNotes()).text(guesses, facts),
     ]
     return "\n".join(part for part in parts if part)
@@ -92,6 +109,11 @@ def check_table(table: pa.Table) -> None:
             "the table has no records, so there is nothing to draft from.", hint="draft from a table with records."
         )
     check_header(table)
+
+
+def _purpose(preset: Preset | None) -> str:
+    """Return what a preset says of itself."""
+    return "".join(f"# {line}".rstrip() + "\n" for line in ("", *preset.about.split("\n"))) if preset else ""
 
 
 def _warning(found: Proposals) -> str:
@@ -138,6 +160,9 @@ def _columns(guesses: Mapping[str, Guess]) -> str:
         entry = f"  {key}:{space} {spec}" if len(key) <= _LONGEST_KEY else f"  ? {key}\n  : {spec}"
         comment = f"{' ' * max(indent - len(spec), 0)}  # {guess.why}"
         beside = _width(entry) + len(comment) <= _LINE
+        if guess.steps and len(spec) > _WIDEST_TRANSFORMED and len(key) <= _LONGEST_KEY:
+            lines += [*_above(guess.why), *_block(key, guess)]
+            continue
         lines += [entry + comment] if beside else [*_above(guess.why), entry]
     return "\n".join(lines) + "\n"
 
@@ -157,23 +182,49 @@ def _spec(guess: Guess) -> str:
         fields.append(f"hierarchy: {{prefix: [{', '.join(map(str, guess.prefix))}]}}")
     if guess.separator:
         fields.append(f"separator: {quoted(guess.separator)}")
+    if guess.steps:
+        fields.append(f"transform: {guess.steps[0] if len(guess.steps) == 1 else '[' + ', '.join(guess.steps) + ']'}")
     return f"{{{', '.join(fields)}}}"
 
 
-def _require(guesses: Mapping[str, Guess], facts: Mapping[str, Facts]) -> str:
+def _block(key: str, guess: Guess) -> list[str]:
+    """Return a column with a line for each key, and for each transformation."""
+    fields = _spec(replace(guess, steps=()))[1:-1]
+    lines = [f"  {key}:", *(f"    {field}" for field in _FIELDS.split(fields)), "    transform:"]
+    for step in guess.steps:
+        whole = step.replace('": "', _TOGETHER)  # a value stays on the line of its key
+        wrapped = textwrap.wrap(
+            whole,
+            _LINE,
+            initial_indent="      - ",
+            subsequent_indent=" " * 10,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        lines += [line.replace(_TOGETHER, '": "') for line in wrapped]
+    return lines
+
+
+def _require(guesses: Mapping[str, Guess], facts: Mapping[str, Facts], preset: Preset | None = None) -> str:
     subject = next((name for name, guess in guesses.items() if guess.role == "subject"), None)
     held = facts[subject].distinct if subject is not None else next(iter(facts.values())).records
     who = "records" if subject is None else "people"
-    k = K if held >= K else 2
+    wanted = preset.k if preset else K
+    k = wanted if held >= wanted else 2
     lines = ["require:"]
-    if k < K:
-        lines.append(f"  # There are fewer than {K} {who}, so k is only 2, which protects little.")
+    if k < wanted:
+        lines.append(f"  # There are fewer than {wanted} {who}, so k is only 2, which protects little.")
+    if preset and preset.k_why:
+        lines += textwrap.wrap(preset.k_why, _LINE - 4, initial_indent="  # ", subsequent_indent="  # ")
     lines += [
         f"  # At least k = {k} {who} share each combination of released quasi-identifiers, so nobody stands out.",
         "  # A larger k protects better and shows less detail; change it here.",
         f"  - {{model: k-anonymity, k: {k}{', count: subjects' if subject is not None else ''}}}",
     ]
     sensitive = {name: guess for name, guess in guesses.items() if guess.role == "sensitive"}
+    if preset and not preset.diverse:
+        lines += [f"  # - {{model: l-diversity, l: 2, column: {scalar(name)}}}" for name in list(sensitive)[:1]]
+        return "\n".join(lines) + "\n"
     lines += _diversity([name for name, guess in sensitive.items() if guess.kind != "items"], facts)
     lines += _frequency([name for name, guess in sensitive.items() if guess.kind == "items"], facts)
     if not sensitive:

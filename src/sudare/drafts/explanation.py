@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sudare.drafts.draft_text import check_table, written
 from sudare.drafts.identifying_power import added_uniqueness, costs, suda_shares
+from sudare.drafts.presets import find_preset
 from sudare.drafts.proposals import MOST_QUASI, Proposals, Proposed, propose
 from sudare.drafts.rarity import FEW
 from sudare.drafts.source_notes import SourceNotes
@@ -34,7 +35,7 @@ class ColumnExplanation:
 
     Attributes:
         column: the name of the column.
-        proposal: quasi, sensitive, subject, transform or drop.
+        proposal: quasi, sensitive, subject, transform or drop; with a preset also insensitive.
         role: the role in the draft.
         why: the reason, as it stands in the draft.
         distinct: the number of different values.
@@ -111,10 +112,14 @@ class Explanation:
         return "\n".join([*text_table(layout, self.rows), "", *self.notes])
 
 
-def explain_policy(table: pa.Table, *, name: str = "", source: SourceNotes | None = None) -> Explanation:
+def explain_policy(
+    table: pa.Table, *, name: str = "", source: SourceNotes | None = None, preset: str | None = None
+) -> Explanation:
     """Return a drafted policy with an explanation; the arguments are those of :func:`~sudare.drafts.draft_policy`."""
     check_table(table)
+    purpose = None if preset is None else find_preset(preset)
     found = propose(table, source)
+    found = found if purpose is None else purpose.over(found, table)
     compared = [each for each in found.named("quasi") + found.named("sensitive") if not found.facts[each].constant]
     quasi = found.named("quasi")
     weights = suda_shares(table, compared)
@@ -135,7 +140,7 @@ def explain_policy(table: pa.Table, *, name: str = "", source: SourceNotes | Non
         )
         for column, guess in found.guesses.items()
     )
-    text = written(found, name=name, source=source)
+    text = written(found, name=name, source=source, preset=purpose)
     asked, told = (tuple(source.questions), tuple(source.notices)) if source else ((), ())
     return Explanation(text, table.num_rows, columns, found.unchanged, asked, told)
 

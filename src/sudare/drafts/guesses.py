@@ -59,7 +59,10 @@ IF_PUBLIC = "if they are not names or codes of people, {role: quasi} releases se
 
 @dataclass(frozen=True)
 class Guess:
-    """What is guessed about one column, why, and how surely it could say whom a record is about (``rank``)."""
+    """What is guessed about one column, why, and how surely it could say whom a record is about (``rank``).
+
+    ``steps`` are the transformations of a preset, as YAML.
+    """
 
     role: Role
     why: str
@@ -68,6 +71,7 @@ class Guess:
     builtin: str = ""
     separator: str = ""
     rank: int = 0
+    steps: tuple[str, ...] = ()
 
 
 def guess_roles(facts: Mapping[str, Facts]) -> dict[str, Guess]:

@@ -33,7 +33,7 @@ from sudare.drafts.telling_values import TellingValues
 MOST_QUASI = 12
 """The most quasi-identifiers of a draft: with more, a release of them keeps little."""
 
-Proposed = Literal["quasi", "sensitive", "subject", "transform", "drop"]
+Proposed = Literal["quasi", "sensitive", "subject", "insensitive", "transform", "drop"]
 
 _UNCLEAR = 2
 """The tier of a column of which neither the name nor the values say what it is."""
