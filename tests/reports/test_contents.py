@@ -125,6 +125,26 @@ def test_ages_above_89_are_one_category(cells, old):
     assert given.get("ages above 89", (0, True)) == (old, True)
 
 
+@pytest.mark.parametrize(
+    ("cells", "old"),
+    [
+        (["[60, 90]", "[71, 100]"], 0), (["[60, 89]", "[71, 100]"], 1), (["[60, 90]", "[71, 95]"], 1),
+        (["[60, 90]", "[91, 100]"], 1), (["[60, 90]", "100"], 1), (["[60, 90]", "[71, 100]", "95"], 1),
+    ],
+)  # fmt: skip
+def test_ends_of_ranges_that_moved_outward_tell_no_age(cells, old):
+    assert found(cells, "age", rounded=True).get("ages above 89", (0, True)) == (old, True)
+    assert found(["[60, 90]", "[71, 100]"], "age") == {"ages above 89": (1, True)}
+
+
+def test_years_of_birth_that_moved_outward_tell_no_age():
+    columns = {"birth_year": ["[1930, 1950]", "[1900, 1940]"], "admission_date": ["2020", "[2018, 2030]"]}
+    assert scan([pa.table(columns)], rounded=True)["found"] == []
+    assert [one["records"] for one in scan([pa.table(columns)])["found"]] == [2]
+    columns["birth_year"][1] = "[1911, 1940]"
+    assert [one["records"] for one in scan([pa.table(columns)], rounded=True)["found"]] == [1]
+
+
 def test_numbers_that_are_not_called_ages_are_none_but_named():
     given = scan([pa.table({"hours": [10, 95], "age": [10, 80]})])
     assert given["found"] == []

@@ -40,12 +40,14 @@ def scan(
     separators: Mapping[str, str] | None = None,
     few: int = 5,
     year: int | None = None,
+    rounded: bool = False,
     listener: Listener | None = None,
 ) -> Contents:
     """Return what the cells of a release hold, from its table and a second one if there is one.
 
     ``separators`` part the items of columns of text. A value that fewer than ``few`` records hold is rare. ``year`` is
-    that of the release: ages are told by it where no date of the release is later.
+    that of the release: ages are told by it where the release has no date. ``rounded`` says that rare ends of ranges
+    moved outward, to round numbers.
     """
     tell = listener or silent
     columns: list[ReleasedValues] = []
@@ -53,9 +55,9 @@ def scan(
         for number, name in enumerate(table.column_names):
             tell("read the released cells", number, table.num_columns)
             columns.append(read_values(name, table.column(number), (separators or {}).get(name)))
-    found = [finding for column in columns for finding in _in_column(column, few)]
-    newest = _newest(columns, year)
-    found += [finding for column in columns for finding in _births(column, newest)]
+    found = [finding for column in columns for finding in _in_column(column, few, rounded)]
+    newest = _newest(columns, year, rounded)
+    found += [finding for column in columns for finding in _births(column, newest, rounded)]
     return {
         "cells": sum(column.cells for column in columns),
         "columns": len(columns),
@@ -65,13 +67,13 @@ def scan(
     }
 
 
-def _in_column(column: ReleasedValues, few: int) -> Iterator[Finding]:
+def _in_column(column: ReleasedValues, few: int, rounded: bool) -> Iterator[Finding]:
     if column.binary is not None:
         yield from _of_bytes(column)
         return
     yield from _of_forms(column)
     yield from _dates(column)
-    yield from _ages(column)
+    yield from _ages(column, rounded)
     yield from _places(column)
     yield from _names(column, few)
     rare = column.matching(_LONG_NUMBER) & (column.counts < few)
@@ -149,10 +151,10 @@ def _is_of_months(column: ReleasedValues) -> bool:
 # -- ages and years of birth ----------------------------------------------------------------------------------------
 
 
-def _ages(column: ReleasedValues) -> Iterator[Finding]:
+def _ages(column: ReleasedValues, rounded: bool) -> Iterator[Finding]:
     old = shown_ages.said_ages(column)
     if _is_of_ages(column):
-        old |= shown_ages.old_ages(column).old
+        old |= shown_ages.old_ages(column, rounded=rounded).old
     yield from _told(column, "ages above 89", old)
 
 
@@ -170,26 +172,33 @@ def _reaches_beyond(column: ReleasedValues) -> bool:
     return bool(len(numbers)) and shown_ages.OLDEST < int(numbers.max()) <= _HIGHEST_AGE
 
 
-def _births(column: ReleasedValues, newest: int | None) -> Iterator[Finding]:
+def _births(column: ReleasedValues, newest: int | None, rounded: bool) -> Iterator[Finding]:
     """Yield years of birth so long before the newest year that they tell an age above 89."""
     years = _years(column)
     if newest is None or not years:
         return
     born = hinted(column.name, BIRTH)
-    old = [place for place, found in years.items() if min(found) < newest - shown_ages.OLDEST]
+    least = newest - shown_ages.OLDEST
+    old = [place for place, found in years.items() if min(found) < least]
+    if rounded and any(least in found for found in years.values()):  # the least year is shown, others moved outward
+        old = [place for place in old if min(years[place]) % 10 or max(years[place]) < least]
     kind = "years of birth that tell an age above 89" if born else "years that are 90 before the newest"
     yield from _told(column, kind, column.of(old), sure=born)
 
 
-def _newest(columns: Iterable[ReleasedValues], year: int | None) -> int | None:
-    """Return the last year that dates of the release show; that of the release itself if there is no date."""
+def _newest(columns: Iterable[ReleasedValues], year: int | None, rounded: bool) -> int | None:
+    """Return the last year that dates of the release show; that of the release itself if there is no date.
+
+    The end of a range may have moved outward, so a round one counts only if there is no other year.
+    """
     shown = [
-        max(found)
+        found
         for column in columns
         if hinted(column.name, DATES) and not hinted(column.name, BIRTH)
         for found in _years(column).values()
     ]
-    return max(shown, default=year)
+    sure = [max(found) for found in shown if not rounded or len(found) == 1 or max(found) % 5]
+    return max(sure or map(max, shown), default=year)
 
 
 def _years(column: ReleasedValues) -> dict[int, list[int]]:

@@ -45,21 +45,31 @@ class Ages:
     unclear: bool
 
 
-def old_ages(column: ReleasedValues) -> Ages:
-    """Return the values of a column of ages that tell ages above 89 apart."""
+def old_ages(column: ReleasedValues, *, rounded: bool = False) -> Ages:
+    """Return the values of a column of ages that tell ages above 89 apart.
+
+    ``rounded`` says that rare ends of ranges moved outward, to round numbers: with 90 as the last age, [71, 100] is a
+    range that ends there.
+    """
     old: list[int] = []
+    outward: list[int] = []
     last: dict[float, list[int]] = {}
-    unclear = False
+    unclear = ends = False
     for place, text in enumerate(column.strings):
         if text is None or text == "*":
             continue
         spans = _spans(text, column.separator)
         unclear |= not spans
-        if any(high > OLDEST and low != OLDEST for low, high in spans):
-            old.append(place)
+        ends |= any(high == OLDEST for _, high in spans)
+        beyond = [(low, high) for low, high in spans if high > OLDEST and low != OLDEST]
+        if beyond:
+            moved = rounded and text.startswith("[") and all(low < OLDEST and high % 10 == 0 for low, high in beyond)
+            (outward if moved else old).append(place)
         for low, high in spans:
             if low == OLDEST < high:
                 last.setdefault(high, []).append(place)
+    if not ends:
+        old += outward
     if len(last) > 1 or (old and last):  # two bands above 89 tell the ages in them apart
         old += [place for places in last.values() for place in places]
     return Ages(column.of(old), unclear)

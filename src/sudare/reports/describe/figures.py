@@ -116,9 +116,10 @@ def _contents(pair: Pair, crowd: Crowd, listener: Listener) -> Contents:
     tables += [] if beside is None else [beside]
     specs = pair.policy.columns
     separators = {name: spec.separator for name, spec in specs.items() if spec.separator is not None}
+    rounded = pair.touched and pair.policy.release.ranges == "safe"
     date = str(pair.certificate.date)[:4]
     year = int(date) if date.isdigit() else None
-    return scan(tables, separators=separators, few=crowd.least, year=year, listener=listener)
+    return scan(tables, separators=separators, few=crowd.least, year=year, rounded=rounded, listener=listener)
 
 
 def _alike(pair: Pair, crowd: Crowd) -> tuple[ClassFigures | None, Mapping[str, Any] | None, int | None]:
