@@ -6,7 +6,7 @@ from sudare.risks.population_risk import expected_risk
 from sudare.risks.population_uniqueness import uniqueness
 from sudare.risks.released_codes import ReleasedCodes, read_released_codes
 from sudare.risks.released_sensitive import from_groups, from_sets, from_values
-from sudare.risks.risk_report import ReleaseView, Risk, assess
+from sudare.risks.risk_report import ReleaseView, Risk, Transformed, assess
 from sudare.risks.singling_out import MOST, single_out
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "ReleaseView",
     "ReleasedCodes",
     "Risk",
+    "Transformed",
     "Votes",
     "assess",
     "check_installed",

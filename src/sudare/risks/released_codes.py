@@ -32,7 +32,8 @@ class Cells:
 
     Cell ``i`` allows the codes from ``low[i]`` to ``high[i]``, of these only ``members[i]`` where there are any. In an
     aggregated column cells allow what is nearest to them, and stand at ``places`` on the column's axis (categories at
-    their codes); not-a-number is an empty cell.
+    their codes); not-a-number is an empty cell. In a column that was changed at random they allow what is near, and go
+    from ``spans[i, 0]`` to ``spans[i, 1]`` on that axis.
     """
 
     of_row: Ints
@@ -40,6 +41,7 @@ class Cells:
     high: Ints
     members: dict[int, Ints]
     places: NDArray[np.float64] | None = None
+    spans: NDArray[np.float64] | None = None
 
     @property
     def count(self) -> int:

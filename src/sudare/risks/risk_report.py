@@ -16,7 +16,8 @@ from sudare.risks.inference import Inference, Votes, guess_as_it_is, guess_by_mo
 from sudare.risks.intervals import Success
 from sudare.risks.linkage import Linkage, link, link_as_it_is
 from sudare.risks.matches import Matching
-from sudare.risks.nearest_classes import NearestClasses, matching
+from sudare.risks.nearest_classes import NearestClasses
+from sudare.risks.nearest_records import NEAR, NearestRecords, Witness, changed, matching_of
 from sudare.risks.population_risk import Journalist, from_fraction, from_release, from_table, row_codes
 from sudare.risks.population_uniqueness import Uniqueness, uniqueness
 from sudare.risks.released_codes import ReleasedCodes
@@ -40,6 +41,10 @@ class ReleaseView:
     of ``rows_in`` records were suppressed or masked; ``masked`` says which rows show nothing, if any. ``drawn`` says
     that quasi-identifiers were drawn at random: a cell may then be wrong, so attacks by matching cells are not
     possible. ``beliefs`` is then what the certificate says may be believed, by limited column.
+
+    Of ``silent`` columns no cell says anything about known values. Values of ``moved`` columns stand in other records.
+    ``witness`` is what records show in columns without a random change, where some known columns have one.
+    ``sampled_out`` of the lost records were not in the sample.
     """
 
     shown: ReleasedCodes
@@ -50,6 +55,22 @@ class ReleaseView:
     masked: NDArray[np.bool_] | None = None
     drawn: bool = False
     beliefs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    silent: frozenset[str] = frozenset()
+    moved: frozenset[str] = frozenset()
+    witness: Witness | None = None
+    sampled_out: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Transformed:
+    """A table after its transformations, as far as these can be repeated: in its terms a release is read.
+
+    ``population`` has the same codes; it is None if it would have to be transformed, too.
+    """
+
+    table: Table
+    targets: Mapping[str, Column]
+    population: Table | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +112,8 @@ class Risk:
     alpha-gamma limits. None for all other releases."""
     not_inferred: Mapping[str, str] = field(default_factory=dict)
     """Why the values of a sensitive column were not guessed, by column."""
+    transformed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the policy does to columns before everything else, by column: the figures before are those before that."""
 
     @property
     def unit(self) -> str:
@@ -147,6 +170,7 @@ class Risk:
                 side: None if (one := self.unique.get(side)) is None else one.to_dict() for side in ("before", "after")
             },
             "beliefs": None if self.beliefs is None else {name: dict(one) for name, one in self.beliefs.items()},
+            "transformed": {name: list(steps) for name, steps in self.transformed.items()},
             "notes": list(self.notes),
         }
 
@@ -169,6 +193,7 @@ def assess(
     targets: Mapping[str, Column],
     *,
     release: ReleaseView | None = None,
+    transformed: Transformed | None = None,
     population: Table | None = None,
     fraction: float | None = None,
     most: int = 3,
@@ -180,8 +205,10 @@ def assess(
 
     ``targets`` are the sensitive columns to be inferred. ``population`` has the same codes as the table; without it
     the table may be a ``fraction`` of one. ``most`` columns are combined at the most, ``seed`` draws who is attacked.
+    The release is compared with the table as it is ``transformed``, if it is.
     """
-    study = _Study(table, columns, release, population, fraction, most, seed, progress or silent)
+    later = transformed or Transformed(table, targets, population)
+    study = _Study(table, columns, release, later, population, fraction, most, seed, progress or silent)
     before = study.before()
     after = None if release is None else study.after(release)
     found = tuple(study.inferred(name, column, model) for name, column in targets.items())
@@ -207,6 +234,7 @@ class _Study:
         table: Table,
         names: Sequence[str],
         release: ReleaseView | None,
+        later: Transformed,
         population: Table | None,
         fraction: float | None,
         most: int,
@@ -214,22 +242,27 @@ class _Study:
         listener: Listener,
     ) -> None:
         self.table, self.names, self.release, self.listener = table, list(names), release, listener
-        self.columns: dict[str, Column | ItemSets] = {name: table.quasi[name] for name in names}
-        self.single = {name: each for name, each in self.columns.items() if isinstance(each, Column)}
+        self.original: dict[str, Column | ItemSets] = {name: table.quasi[name] for name in names}
+        self.single = {name: each for name, each in self.original.items() if isinstance(each, Column)}
+        # an intruder who knows how columns were transformed transforms what is known
+        self.later = later
+        self.told = [name for name in names if release is None or name not in release.silent]
+        self.columns: dict[str, Column | ItemSets] = {name: later.table.quasi[name] for name in self.told}
         self.population, self.fraction, self.most = population, fraction, most
         self.generator = np.random.default_rng(seed)
         self.notes: list[str] = []
         listener("count classes", 0, 0)
-        coded = [row_codes([column]) for column in self.columns.values()]
+        coded = [row_codes([column]) for column in self.original.values()]
         self.classes = group_rows([codes for codes, _ in coded], [size for _, size in coded], table.rows)
         self.shown_classes = None if release is None else release.shown.grouped(self.names)
         most_people = PEOPLE
         if self.shown_classes is not None:
-            most_people = min(PEOPLE, max(FEWEST, int(COMPARED / max(len(self.shown_classes.sizes), 1))))
+            pairs = NEAR if release is not None and changed(release.shown) else COMPARED
+            most_people = min(PEOPLE, max(FEWEST, int(pairs / max(len(self.shown_classes.sizes), 1))))
         self.people = self._attacked(most_people)
         self.matching: Matching | NearestClasses | None = None
-        if len(self.single) < len(self.columns):
-            apart = ", ".join(f"'{name}'" for name in self.columns if name not in self.single)
+        if len(self.single) < len(self.original):
+            apart = ", ".join(f"'{name}'" for name in self.original if name not in self.single)
             self.notes.append(f"classes compare item sets as a whole; combinations of columns ignore {apart}.")
 
     def _attacked(self, most: int) -> Ints:
@@ -250,7 +283,7 @@ class _Study:
         journalist = None
         if self.population is not None:
             others = {name: self.population.quasi[name] for name in self.names}
-            journalist = from_table(self.columns, others, table.rows, self.population.rows)
+            journalist = from_table(self.original, others, table.rows, self.population.rows)
             if journalist.uncovered:
                 self.notes.append(
                     f"{journalist.uncovered} records match fewer people of the population than records; for these, the "
@@ -277,15 +310,10 @@ class _Study:
             return Side(None, None, None, None, None, None)
         grouped, shown = self.shown_classes, release.shown
         assert grouped is not None
-        self.listener("match people", 0, 0)
-        self.matching = matching(shown, self.names, grouped, self.columns)
-        # who looks for a person passes over rows that say nothing
-        hidden = 0 if release.masked is None else int(_crowds(grouped, release, release.masked).sum())
-        telling = _crowds(grouped, release, None if release.masked is None else ~release.masked)
-        fitting = self.matching.weigh_people(self.columns, self.people, telling.astype(np.float64))
-        self._check_fits(int(np.count_nonzero(fitting < 0.5)), release)
-        fitting = np.where(fitting < 0.5, hidden, fitting)
-        if isinstance(self.matching, NearestClasses):
+        fitting = self._fitting(release, grouped) if self.told else None
+        if isinstance(self.matching, NearestRecords):
+            self._note_nearest(shown)
+        elif isinstance(self.matching, NearestClasses):
             self.notes.append(
                 "the release aggregates columns: the linkage attack takes the class whose numbers are nearest to those "
                 "of a person, and counts it as the right one, so its figures are rather too high."
@@ -295,16 +323,16 @@ class _Study:
                 "classes of the release have equal cells in the known columns. Several classes may match one person: "
                 "the linkage attack considers this, the figures of classes do not."
             )
+        self._note_silent(release)
         if release.lost:
+            suppressed = release.lost - release.sampled_out
+            out = [f"{suppressed} records were suppressed or masked"] if suppressed else []
+            out += [f"{release.sampled_out} records are not in the sample"] if release.sampled_out else []
             self.notes.append(
-                f"{release.lost} records were suppressed or masked. The linkage attack still counts their people if "
-                "some record matches, so its figures are rather too high."
+                f"{', and '.join(out)}. The linkage attack still counts their people if some record matches, so its "
+                "figures are rather too high."
             )
-        journalist = None
-        if self.population is not None:
-            self.listener("match the population", 0, 0)
-            others = {name: self.population.quasi[name] for name in self.names}
-            journalist = from_release(shown, grouped, self.columns, others, self.population.rows, self.generator)
+        journalist = self._against_population(shown, grouped)
         cells = {name: shown.cells[name] for name in self.single}
         self._note_people(release)
         return Side(
@@ -315,8 +343,59 @@ class _Study:
             singling_out=self._combinations(
                 [each.of_row for each in cells.values()], [each.count for each in cells.values()], shown.rows
             ),
-            linkage=self._linked(release, fitting),
+            linkage=None if fitting is None else self._linked(release, fitting),
         )
+
+    def _fitting(self, release: ReleaseView, grouped: Classes) -> NDArray[np.float64]:
+        """Return how many released records, or people, fit each of those who are attacked."""
+        self.listener("match people", 0, 0)
+        self.matching = matching_of(release.shown, self.told, grouped, self.columns)
+        # who looks for a person passes over rows that say nothing
+        hidden = 0 if release.masked is None else int(_crowds(grouped, release, release.masked).sum())
+        telling = _crowds(grouped, release, None if release.masked is None else ~release.masked)
+        fitting = self.matching.weigh_people(self.columns, self.people, telling.astype(np.float64))
+        self._check_fits(int(np.count_nonzero(fitting < 0.5)), release)
+        return np.where(fitting < 0.5, hidden, fitting)
+
+    def _against_population(self, shown: ReleasedCodes, grouped: Classes) -> Journalist | None:
+        """Return the risk of the release against the population, if that can be read as the release is."""
+        if self.population is None:
+            return None
+        there = self.later.population
+        if there is None or set(changed(shown)) & set(self.told) or len(self.told) < len(self.names):
+            self.notes.append(
+                "known columns are transformed, and the population is not: journalist risk after release is not "
+                "measured."
+            )
+            return None
+        self.listener("match the population", 0, 0)
+        others = {name: there.quasi[name] for name in self.names}
+        return from_release(shown, grouped, self.columns, others, there.rows, self.generator)
+
+    def _note_nearest(self, shown: ReleasedCodes) -> None:
+        """Add a note on the attack where known columns were changed at random."""
+        names = ", ".join(f"'{name}'" for name in changed(shown) if name in self.told)
+        self.notes.append(
+            f"cells were changed at random: {names}. The linkage attack takes the released records that are nearest to "
+            "what is known, and counts a match as right if the record may be the person's: if all columns without a "
+            "random change agree. So its figures are upper bounds."
+        )
+        sets = [name for name in self.told if name not in self.single]
+        if sets:
+            listed = ", ".join(f"'{name}'" for name in sets)
+            self.notes.append(f"the linkage attack does not use {listed}: item sets are neither near nor far.")
+
+    def _note_silent(self, release: ReleaseView) -> None:
+        """Add notes on known columns of whose cells nobody makes anything."""
+        shuffled = ", ".join(f"'{name}'" for name in self.names if name in release.silent & release.moved)
+        hidden = ", ".join(f"'{name}'" for name in self.names if name in release.silent - release.moved)
+        if shuffled:
+            self.notes.append(f"the linkage attack does not use {shuffled}: these values stand in other records.")
+        if hidden:
+            self.notes.append(
+                f"the linkage attack does not use {hidden}: these cells cannot be compared with the data. Someone who "
+                "has the key of pseudonyms finds people by them."
+            )
 
     def note_beliefs(self, targets: Sequence[str]) -> None:
         """Add notes on what guesses from drawn values are not: those of an intruder who knows how they were drawn."""
@@ -346,42 +425,52 @@ class _Study:
     def _linked(self, release: ReleaseView, fitting: NDArray[np.float64]) -> Linkage:
         """Judge the linkage attack on a release, of which so many records or people fit those who are attacked."""
         subject, rows = self.table.subject, release.shown.rows
+        may_be = None
+        if isinstance(self.matching, NearestRecords) and release.witness is not None:
+            may_be = self.matching.may_be_right(self.columns, self.people, release.witness)
         if subject is None:
-            return link(fitting, rows)
+            return link(fitting, rows, may_be)
         if release.people is not None:
             # numbers that mean something within a class only are more than there are people
-            return link(fitting, min(len(np.unique(release.people)), len(np.unique(subject.codes))))
+            return link(fitting, min(len(np.unique(release.people)), len(np.unique(subject.codes))), may_be)
         # nobody sees whose records are whose, and any of the person's own will do: those that look alike in the data
-        pairs = group_rows(
-            [self.classes.of_row, subject.codes], [len(self.classes.sizes), subject.size], self.table.rows
-        )
+        alike = self.classes
+        if self.later.table is not self.table:
+            coded = [row_codes([column]) for column in self.columns.values()]
+            alike = group_rows([codes for codes, _ in coded], [size for _, size in coded], self.table.rows)
+        pairs = group_rows([alike.of_row, subject.codes], [len(alike.sizes), subject.size], self.table.rows)
         of_person = np.bincount(subject.codes)[subject.codes[self.people]]
         usual = float(np.minimum(of_person / max(rows, 1), 1.0).mean()) if len(of_person) else 0.0
-        return link(fitting, rows, pairs.own_size[self.people].astype(np.float64), usual)
+        own = pairs.own_size[self.people].astype(np.float64)
+        return link(fitting, rows, own if may_be is None else own * may_be, usual)
 
     def inferred(self, name: str, target: Column, model: bool) -> Inference:
         """Return what can be inferred about a sensitive column."""
         self.listener(f"infer {name}", 0, 0)
-        truth = target.codes[self.people].astype(np.int64)
         before = guess_as_it_is(self.classes, target.codes, self.people, target.size)
         release, values = self.release, int(np.count_nonzero(np.bincount(target.codes)))
-        if release is None or name not in release.votes:
+        if release is None or name not in release.votes or not self.told:
             return Inference(name, values, before)
+        target = self.later.targets[name]
+        truth = target.codes[self.people].astype(np.int64)
         votes = release.votes[name] if release.masked is None else release.votes[name].of_rows(~release.masked)
         plain = votes.weight is None
         grouped = self.shown_classes
         assert grouped is not None
         counts = histogram(grouped, votes, target.size)
         if self.matching is None:  # values were drawn: who shows exactly what is known may be the person
-            self.matching = matching(release.shown, self.names, grouped, self.columns)
+            self.matching = matching_of(release.shown, self.told, grouped, self.columns)
         judged = self.matching.guess(self.columns, self.people, counts, truth)
-        after = judge(counts, grouped, judged, truth, held_out=plain and not release.drawn)
+        # without pairs of records nobody knows which one is the person's own
+        paired = not (isinstance(self.matching, NearestRecords) or name in release.moved)
+        after = judge(counts, grouped, judged, truth, held_out=plain and not release.drawn and paired)
         if model and plain:
             self.listener(f"learn {name}", 0, 0)
+            single = {each: column for each, column in self.columns.items() if isinstance(column, Column)}
             by_model, held_out = guess_by_model(
-                release.shown, self.single, votes, self.people, truth, after.by_class.baseline, self.generator
+                release.shown, single, votes, self.people, truth, after.by_class.baseline, self.generator
             )
-            after = replace(after, by_model=by_model, model_held_out=held_out)
+            after = replace(after, by_model=by_model, model_held_out=held_out if paired else None)
         return Inference(name, values, before, after)
 
     def _combinations(self, codes: Sequence[NDArray[Any]], sizes: Sequence[int], rows: int) -> SinglingOut | None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from sudare.core.errors import DataError, ParameterError, Problem, SudareError, did_you_mean
 from sudare.core.progress import Listener, silent
 from sudare.policy import ColumnSpec, LDiversitySpec, Policy
+from sudare.releases.certificate import Certificate
 from sudare.releases.opened_release import Released
 from sudare.releases.pairing import check_rows, check_values, comparable, in_text, open_under
 from sudare.risks import (
@@ -19,6 +20,7 @@ from sudare.risks import (
     ReleasedCodes,
     ReleaseView,
     Risk,
+    Transformed,
     Votes,
     assess,
     check_installed,
@@ -28,11 +30,22 @@ from sudare.risks import (
     group_rows,
     read_released_codes,
 )
+from sudare.risks.drawn_cells import has_axis, loosely, on_axis, telling_nothing
+from sudare.risks.nearest_records import Witness
 from sudare.risks.population_risk import row_codes
 from sudare.risks.released_columns import Coded, Unique, coded, unique_by
 from sudare.sources.encoded_table import encode
 from sudare.sources.opened_source import Data, read
 from sudare.sources.rare_value_limits import without_rare
+from sudare.sources.repeated_steps import (
+    CHANGED,
+    PERMUTED,
+    REPEATED,
+    UNKNOWN,
+    RepeatedSteps,
+    repeated_steps,
+    untransformed,
+)
 from sudare.sources.unknown_values import UnknownValues
 from sudare.table import Column, Table, encode_column
 from sudare.table.rare_values import only_held
@@ -62,28 +75,130 @@ def risk_of(
         check_installed()
     opened = None if release is None else _opened(release, policy, known)
     text = release is not None and in_text(release)
-    source, _ = read(data, policy)
+    plain = untransformed(policy) if policy.transforms else policy
+    source, _ = read(data, plain, transform=False)
     targets = (
         [target]
         if target is not None
         else [name for name in policy.sensitive if name not in policy.sensitive_sets and _single(source.schema, name)]
     )
     targets = [name for name in targets if name not in known]
-    table, others = _encoded(
-        source, policy, population, known, blanks_are_missing=text, also=targets, progress=listener
-    )
-    if opened is not None:
-        check_rows(opened, table.rows)
+    table, others = _encoded(source, plain, population, known, blanks_are_missing=text, also=targets, progress=listener)
     sensitive = {name: found for name in targets if (found := _column(table, name)) is not None}
-    view = None if opened is None else _view(opened, policy, table, sensitive, text)
+    view, later, unguessed = None, None, {} if target is not None else _not_inferred(policy, source.schema)
+    if opened is not None:
+        again = repeated_steps(policy, _entries(opened.certificate))
+        _check_records(opened, policy, table)
+        compared = table
+        if policy.transforms:
+            later = _transformed(data, again, population, known, targets, text, listener)
+            compared, unguessed = later.table, unguessed | _unguessed(again, policy, targets)
+        shown = {name: column for name in targets if (column := _column(compared, name)) is not None}
+        guessed = {name: column for name, column in shown.items() if name not in unguessed}
+        view = _view(opened, policy, compared, guessed, text, again)
     measured = assess(
-        table, known, sensitive, release=view, population=others, fraction=fraction, most=most_columns, model=model,
-        seed=seed, progress=listener,
+        table, known, sensitive, release=view, transformed=later, population=others, fraction=fraction,
+        most=most_columns, model=model, seed=seed, progress=listener,
     )  # fmt: skip
     listener("count what is unique", 0, 0)
-    later = None if opened is None or view is None else _unique_after(opened, policy, view)
-    unguessed = {} if target is not None else _not_inferred(policy, source.schema)
-    return replace(measured, unique={"before": _unique_before(table, policy), "after": later}, not_inferred=unguessed)
+    after = None if opened is None or view is None else _unique_after(opened, policy, view)
+    return replace(
+        measured,
+        unique={"before": _unique_before(table, plain), "after": after},
+        not_inferred=unguessed,
+        transformed={name: [step.name for step in steps] for name, steps in policy.transformed.items()},
+        notes=(*measured.notes, *_notes(policy, () if opened is None else again.notes)),
+    )
+
+
+def _entries(certificate: Certificate) -> list[dict[str, Any]]:
+    return [entry.to_dict() for entry in certificate.transformations or ()]
+
+
+def _check_records(opened: Released, policy: Policy, table: Table) -> None:
+    """Raise if a release was made of other records than the data has, or of no sample of these."""
+    sample = policy.sample
+    people = None if sample is None or sample.per == "record" or table.subject is None else table.subject.codes
+    check_rows(opened, table.rows, None if sample is None else sample.share, people)
+
+
+def _notes(policy: Policy, keys: Sequence[str]) -> list[str]:
+    """Return what to know of the figures where a policy transforms columns."""
+    notes = []
+    if policy.transformed:
+        names = ", ".join(f"'{name}'" for name in policy.transformed)
+        notes.append(f"the policy transforms {names}: figures before are those of the table before that.")
+    if policy.sample is not None:
+        notes.append(
+            "the release is a sample: figures after are about the records in it, and say what an intruder achieves who "
+            "knows that a person is among them."
+        )
+    return [*notes, *keys]
+
+
+def _transformed(
+    data: Data,
+    again: RepeatedSteps,
+    population: Data | None,
+    known: Sequence[str],
+    targets: Sequence[str],
+    text: bool,
+    listener: Listener,
+) -> Transformed:
+    """Return the data as it is transformed, as far as that can be repeated; with a population that has the same codes.
+
+    The population is not transformed, so it is of use only if no known column is.
+    """
+    policy = _as_read(again)
+    source, _ = read(data, policy)
+    also = [name for name in policy.columns if _witnessed(policy, name, known) and _single(source.schema, name)]
+    wanted = [*(name for name in targets if name in policy.columns), *also]
+    usable = population if not set(known) & set(again.ways) else None
+    table, others = _encoded(
+        source, policy, usable, known, blanks_are_missing=text, also=list(dict.fromkeys(wanted)), progress=listener
+    )
+    found = {name: column for name in targets if (column := _column(table, name)) is not None}
+    return Transformed(table, found, others)
+
+
+def _as_read(again: RepeatedSteps) -> Policy:
+    """Return the policy by which transformed data is encoded.
+
+    Columns that cannot be compared are left out, unless they are quasi-identifiers, which form classes. Hierarchies of
+    values that were drawn need not have those of the data.
+    """
+    columns = dict(again.policy.columns)
+    for name, way in again.ways.items():
+        spec = columns[name]
+        if way == UNKNOWN and spec.role != "quasi":
+            del columns[name]
+        elif way == UNKNOWN:
+            kept = {"transform": spec.transform, "separator": spec.separator}
+            columns[name] = ColumnSpec(role="quasi", kind="items" if spec.kind == "items" else None).model_copy(
+                update=kept
+            )
+        elif way == CHANGED and spec.hierarchy is not None and (spec.hierarchy.file or spec.hierarchy.tree):
+            columns[name] = spec.model_copy(update={"hierarchy": None})
+    lost = set(again.named(UNKNOWN, CHANGED))
+    required = [each for each in again.policy.require if getattr(each, "column", None) not in lost]
+    return again.policy.model_copy(update={"columns": columns, "require": required})
+
+
+def _witnessed(policy: Policy, name: str, known: Sequence[str]) -> bool:
+    """Return whether a column, unknown to the intruder, may show which records are whose."""
+    spec = policy.columns[name]
+    return spec.role in ("sensitive", "insensitive") and spec.kind != "items" and name not in known
+
+
+def _unguessed(again: RepeatedSteps, policy: Policy, targets: Sequence[str]) -> dict[str, str]:
+    """Return why values of transformed columns cannot be guessed after the release, by column."""
+    reasons = {
+        CHANGED: "after release, cells were changed at random, and the attack guesses exact values.",
+        UNKNOWN: "after release, cells cannot be compared with the data: a key is not here, or they were drawn.",
+    }
+    found = {name: reasons[way] for name in targets if (way := again.ways.get(name)) in reasons}
+    empty = [name for name in targets if any(step.name == "redact" for step in policy.transformed.get(name, ()))]
+    return found | dict.fromkeys(empty, "after release, every cell is empty.")
 
 
 def _opened(release: Any, policy: Policy, known: Sequence[str]) -> Released:
@@ -138,7 +253,7 @@ def _unique_after(opened: Released, policy: Policy, view: ReleaseView) -> Unique
     quasi = [name for name in policy.quasi if not view.drawn or name in strata]
     released = opened.read([*quasi, *names])
     people, within = view.people, None
-    if people is not None and policy.release.subjects == "per-class":
+    if people is not None and policy.numbers_subjects == "per-class":
         within = view.shown.grouped(policy.quasi).of_row
     return unique_by(
         [coded(released.column(name)) for name in quasi],
@@ -280,22 +395,43 @@ def _of_population(where: str) -> str:
     return f"population, {where}" if where.startswith("column ") else where
 
 
-def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, Column], text: bool) -> ReleaseView:
+def _view(
+    opened: Released, policy: Policy, table: Table, targets: Mapping[str, Column], text: bool, again: RepeatedSteps
+) -> ReleaseView:
     """Read a release as an intruder sees it, in the codes of the data."""
     recoding = opened.certificate.recoding
     generalized, drawn = recoding == "classes", recoding == "drawn"
     subject = policy.subject if policy.subject in opened.columns else None
     also = [name for name in table.quasi if name not in policy.quasi]
-    wanted = [*table.quasi, *(name for name in targets if name in opened.columns)]
-    released = opened.read([*wanted, *([subject] if subject else [])])
+    near = [name for name, column in table.quasi.items() if _is_near(policy, again, name, column)]
+    silent = [name for name in again.named(CHANGED, PERMUTED, UNKNOWN) if name in table.quasi and name not in near]
+    beside = [name for name in (*table.sensitive, *table.context) if _is_witness(opened, table, again, name)]
+    wanted = [*table.quasi, *(name for name in targets if name in opened.columns), *(beside if near else [])]
+    released = opened.read([*dict.fromkeys(wanted), *([subject] if subject else [])])
+    aggregated = set(opened.certificate.search.aggregated) - set(also)
+    apart = {name: telling_nothing(table.quasi[name], released.column(name)) for name in silent}
+    for name in near:
+        column = table.quasi[name]
+        if isinstance(column, Column) and name not in aggregated:
+            apart[name] = on_axis(column, released.column(name))
+    if again.sampled and generalized:
+        for name, column in table.single.items():
+            if name in apart or name in also or name in aggregated:
+                continue
+            if (found := loosely(column, released.column(name))) is not None:
+                apart[name] = found
+    rest = replace(table, quasi={name: column for name, column in table.quasi.items() if name not in apart})
     shown = read_released_codes(
-        table, released, generalized=generalized, untouched=also, drawn=drawn, text=text,
+        rest, released, generalized=generalized, untouched=also, drawn=drawn, text=text,
         missing=[token for token in policy.source.missing_everywhere if token],
         separators={name: spec.separator for name, spec in policy.columns.items()},
         published=without_rare(only_held(table), policy) if generalized else None,
-        aggregated=set(opened.certificate.search.aggregated) - set(also),
+        aggregated=aggregated,
     )  # fmt: skip
-    lost = int(opened.certificate.suppressed)
+    if apart:
+        shown = replace(shown, cells={**shown.cells, **apart})
+    sampled_out = table.rows - int(opened.certificate.rows_in)
+    lost = int(opened.certificate.suppressed) + sampled_out
     return ReleaseView(
         shown=shown,
         votes={name: _votes(opened, released, policy, name, column) for name, column in targets.items()},
@@ -305,7 +441,46 @@ def _view(opened: Released, policy: Policy, table: Table, targets: Mapping[str, 
         masked=shown.shows_nothing(table) if lost and policy.suppression.records == "masked" and not also else None,
         drawn=drawn,
         beliefs=_beliefs(opened) if drawn else {},
+        silent=frozenset(silent),
+        moved=frozenset(again.named(PERMUTED)),
+        witness=_witness(table, released, policy, beside) if near else None,
+        sampled_out=sampled_out,
     )
+
+
+def _is_near(policy: Policy, again: RepeatedSteps, name: str, column: Any) -> bool:
+    """Return whether cells of a column are near to what records hold: it was changed at random, and has an axis."""
+    steps = [step.name for step in policy.transformed.get(name, ())]
+    way = again.ways.get(name)
+    # dates that move with the key are near, too: an intruder does not have it
+    return has_axis(column) and (
+        way == CHANGED or (way == PERMUTED and "shuffle" not in steps) or (way == REPEATED and "shift" in steps)
+    )
+
+
+def _is_witness(opened: Released, table: Table, again: RepeatedSteps, name: str) -> bool:
+    """Return whether records show the true value of a column, so that it says which records cannot be whose."""
+    column = _column(table, name)
+    there = name in opened.columns and name not in opened.hidden and name not in table.quasi
+    return there and column is not None and column.sets is None and again.ways.get(name) in (None, REPEATED)
+
+
+def _witness(table: Table, released: pa.Table, policy: Policy, names: Sequence[str]) -> Witness:
+    """Return what records show in columns without a random change, equal cells as equal numbers."""
+    missing = [token for token in policy.source.missing_everywhere if token]
+    codes, sizes = [], []
+    for name in names:
+        column = _column(table, name)
+        assert column is not None
+        try:
+            shown = from_values(column, released.column(name), missing).value
+        except SudareError:  # times in text, which are not read
+            continue
+        codes.append(np.concatenate((shown, column.codes.astype(np.int64))) + 1)
+        sizes.append(column.size + 2)
+    rows = released.num_rows
+    of_row = group_rows(codes, sizes, rows + table.rows).of_row.astype(np.int64)
+    return Witness(of_row[:rows], of_row[rows:])
 
 
 def _beliefs(opened: Released) -> dict[str, dict[str, float]]:
@@ -341,7 +516,7 @@ def _votes(opened: Released, released: pa.Table, policy: Policy, name: str, colu
 def _people(shown: ReleasedCodes, pseudonyms: pa.ChunkedArray, policy: Policy) -> Any:
     """Return the person of each row; numbers that are valid only within a class differ between classes."""
     numbers = encode_column("subject", pseudonyms, kind="categorical")
-    if policy.release.subjects == "linked":
+    if policy.numbers_subjects != "per-class":
         return numbers.codes
     classes = shown.grouped(policy.quasi)
     return group_rows([classes.of_row, numbers.codes], [len(classes.sizes), numbers.size], shown.rows).of_row

@@ -140,7 +140,7 @@ def _kept(
 def _has_key(policy: Policy, name: str, key: KeySpec, entry: Mapping[str, Any], notes: list[str]) -> bool:
     """Return whether the key of a step is here, and is the one that made the release; note if it is not."""
     try:
-        found = load_key(key, policy.folder, f"columns.{name}")
+        found = load_key(key, policy.key_folder, f"columns.{name}")
     except SudareError:
         notes.append(f"the key of '{name}' is not here, so what depends on it is not compared with the data.")
         return False
