@@ -50,12 +50,27 @@ def show_figures(out: str, certificate: Mapping[str, Any]) -> float:
         show_search(facts.search.to_dict())
     if facts.search.table_info is not None:
         _show_information(facts.search)
+    if facts.search.aggregated:
+        _show_aggregated(facts.search)
     if facts.search.classes_by in CLASSES_BY:
         say(f"  {CLASSES_BY[facts.search.classes_by]}")
     for note in facts.search.notes:
         say(f"  note: {note}")
     show_warnings([one.to_dict() for one in facts.warnings])
     return sum(facts.seconds.values())
+
+
+def _show_aggregated(search: Any) -> None:
+    """Show how much of the variance aggregated columns keep, and the information loss."""
+    kept = [
+        f"{name} {100 * told['variance_kept']:.1f}%"
+        for name, told in search.aggregated.items()
+        if isinstance(told, Mapping) and isinstance(told.get("variance_kept"), int | float)
+    ]
+    if kept:
+        say(f"  variance kept: {', '.join(kept)}")
+    if search.information_loss is not None:
+        say(f"  information loss of aggregated columns: {search.information_loss:.2f}% (100 SSE / SST)")
 
 
 def show_certificate(verified: Sequence[str], claimed: Sequence[str], warned: Sequence[str] = ()) -> None:
@@ -226,6 +241,36 @@ def show_estimates(found: dict[str, Any], total: int) -> None:
     say(f"by {found['estimator']}; {hold}")
     for note in found["notes"]:
         say(f"note: {note}")
+
+
+def show_estimated_figures(found: dict[str, Any], total: int) -> None:
+    """List estimated figures, a line each: the cell, the figure, its limits, and its standard error.
+
+    ``total`` is how many rows there are in all.
+    """
+    header = [*map(word, found["by"]), "figure", "estimate", "low", "high", "se", "records"]
+    numbers = {row["note"]: 0 for row in found["rows"] if row["note"]}
+    numbers = {note: place for place, note in enumerate(numbers, 1)}
+    lines = [
+        [
+            *(word(row["cell"][name]) for name in found["by"]),
+            word(row["figure"]) + (f" ({numbers[row['note']]})" if row["note"] else ""),
+            *("?" if row[key] is None else f"{row[key]:.6g}" for key in ("estimate", "low", "high", "se")),
+            str(row["records"]),
+        ]
+        for row in found["rows"]
+    ]
+    words = len(found["by"]) + 1
+    for line in text_table([TextColumn(right=place >= words) for place in range(len(header))], [header, *lines]):
+        say(line)
+    if total > len(lines):
+        say(f"  ... and {total - len(lines)} more (--lines, or --json)")
+    limited = ", subject to the notes" if found["notes"] or numbers else ""
+    say(f"intervals contain the true figure in {100 * found['level']:g}% of cases{limited}")
+    for note, place in numbers.items():
+        say(f"({place}) {note}")
+    for note in found["notes"]:
+        say(f"note: {word(note)}")
 
 
 def word(value: Any) -> str:

@@ -132,8 +132,13 @@ class Described:
             "done": None,
             **checked,
         }
+        if (word := self._representative(name)) is not None:
+            about["notes"].append(
+                f"Aggregated: a record shows the {word} of its group in place of its own value, and counts where that "
+                "stands."
+            )
         if scale is None:
-            about["notes"] = [self._why(kind, column)]
+            about["notes"].append(self._why(kind, column))
             return about
         self.scales[name] = scale
         earlier = before(scale, column, self.crowd)
@@ -159,6 +164,12 @@ class Described:
         if name in pair.opened.hidden:
             return pair.certificate.recoding if pair.certificate.recoding in ("drawn", "apart") else "sets"
         return "generalized" if role == "quasi" and pair.touched else "untouched"
+
+    def _representative(self, name: str) -> str | None:
+        """Return what an aggregated column shows of each group (its mean, for example); None for other columns."""
+        told = self.pair.certificate.search.aggregated.get(name)
+        word = told.get("representative") if isinstance(told, Mapping) else None
+        return word if word in ("mean", "median", "mode", "medoid") else None
 
     def _read(self, name: str, column: Column, scale: Scale | None) -> CellShares | None:
         """Return what the release shows of a column; None where it stands elsewhere, or in sets."""
@@ -215,7 +226,10 @@ class Described:
         rows = self.pair.rows_in
         lost = rows - self.pair.released.num_rows
         whole = max(rows if lost >= self.crowd.least else self.pair.released.num_rows, 1)
-        forms = [round(count / whole, 4) for count in shown.forms()]
+        single, general, hidden = shown.forms()
+        if self._representative(name) is not None:  # one value, and not that of the record
+            single, general = 0, single + general
+        forms = [round(count / whole, 4) for count in (single, general, hidden)]
         gone = replace(self.crowd, rows=rows).share(lost) or 0.0
         return dict(zip(("single", "generalized", "hidden"), forms, strict=True)) | {"left_out": gone}
 
