@@ -99,6 +99,8 @@ def _gather(points, nearby, groups, k, heat, state, i, chosen, origin):
     g, v, cost = groups.numbers[used], nearby.value[i], 0.0
     for at in range(-1, near.shape[1]):
         other = v if at < 0 else near[v, at]
+        if at >= 0 and other == v:
+            continue
         for j in range(start[other], start[other + 1]):
             h = of[j]
             spare = size[h] - k
@@ -134,8 +136,6 @@ def anneal(points, nearby, groups, k, heats, steps, seed):
     state = random_state(seed)
     chosen, origin = np.empty(2 * k, np.int64), np.empty(2 * k, np.int64)
     heat, cooling = heats[0], (heats[1] / heats[0]) ** (STRIDE / steps)
-    if near.shape[1] == 0:
-        return
     for step in range(steps):
         if step % STRIDE == 0:
             heat *= cooling

@@ -35,7 +35,7 @@ class Blocks(NamedTuple):
 
 
 class Nearby(NamedTuple):
-    """The distinct records, their copies (from ``start[v]`` to ``start[v + 1]``), and the nearest others of each."""
+    """The distinct records, their copies (from ``start[v]`` to ``start[v + 1]``), and the nearest of each."""
 
     value: NDArray[np.int64]
     start: NDArray[np.int64]
@@ -44,7 +44,10 @@ class Nearby(NamedTuple):
 
 @kernel
 def nearest_values(points, most):
-    """Return the distinct records among some that are in order, and the nearest others of each, in no order."""
+    """Return the distinct records among some that are in order, and the nearest of each.
+
+    It is among its nearest ones itself if there are copies of it, or if there are so few distinct records.
+    """
     count, width = points.shape
     value, start = np.zeros(count, np.int64), np.zeros(count + 1, np.int64)
     values = 0
@@ -59,9 +62,9 @@ def nearest_values(points, most):
     for v in range(values):
         for c in range(width):
             columns[c, v] = points[start[v], c]
-    most = min(most, values - 1)
+    most = min(most, values)
     near = np.empty((values, most), np.int64)
-    distance, far = np.empty(values), np.empty(max(most, 1))
+    distance, far = np.empty(values), np.empty(most)
     for v in range(values):
         distance[:] = 0.0
         for c in range(width):
@@ -69,7 +72,8 @@ def nearest_values(points, most):
             for other in range(values):
                 off = column[other] - middle
                 distance[other] += off * off
-        distance[v] = np.inf
+        if start[v + 1] - start[v] == 1 and most < values:
+            distance[v] = np.inf
         have, limit = 0, np.inf
         for other in range(values):
             if distance[other] < limit:

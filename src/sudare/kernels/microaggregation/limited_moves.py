@@ -160,8 +160,6 @@ def anneal_limited(points, nearby, groups, needs, heats, steps, seed):
     reach, room = min(near.shape[1], AROUND), member.shape[1]
     state = random_state(seed)
     heat, cooling = heats[0], (heats[1] / heats[0]) ** (STRIDE / steps)
-    if reach == 0:
-        return
     for step in range(steps):
         if step % STRIDE == 0:
             heat *= cooling
