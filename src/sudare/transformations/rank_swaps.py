@@ -1,6 +1,6 @@
 """Rank swapping: each value changes places with one whose rank is not far (Moore 1996).
 
-Values are ranked, those that are equal at random. From the lowest upwards, each value that has not been swapped gets a
+Values are ranked. From the lowest upwards, each value that has not been swapped gets a
 partner at random among the next ranks. So the column keeps all its values, and hence its mean and variance, and no
 value moves further than the policy allows. Missing cells stay where they are.
 """
@@ -43,8 +43,7 @@ class RankSwap:
 
         cells = plain(cells)
         keys, there = self._keys(cells, findings)
-        places = self.entropy.permutation(len(cells))
-        places = places[there[places]]
+        places = np.flatnonzero(there)
         places = places[np.argsort(keys[places], kind="stable")]
         most = max(int(self.spec.within * len(places)), 1)
         partners = swap_partners(len(places), most, self.entropy.words(len(places)))
