@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from sudare.core.errors import Problem
 from sudare.policy import PseudonymSpec
 from sudare.transformations.normal_texts import normal_texts
 from sudare.transformations.pseudonyms import PseudonymCheck, pseudonyms
@@ -40,5 +41,9 @@ class Pseudonyms:
         texts = normal_texts(cells if coded is None else coded.dictionary)
         found = pseudonyms(self.key, self.spec, texts)
         self.check.add(texts, found)
-        findings.checks[self.place] = lambda: self.check.problems(self.place.column)
+        findings.checks[self.place] = self.problems
         return (found if coded is None else found.take(coded.indices)).cast(self.kind(cells.type))
+
+    def problems(self) -> list[Problem]:
+        """Return what is wrong with all pseudonyms together."""
+        return self.check.problems(self.place.column)

@@ -13,6 +13,7 @@ So whoever has the key can make them with any other tool, too.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,11 @@ from sudare.core.errors import Problem
 from sudare.policy.transformation_spec import FORMS, PseudonymSpec
 from sudare.transformations.secret_keys import DIGEST, SecretKey, in_pieces
 from sudare.transformations.text_buffers import text_buffers, texts_of_characters
+
+_PARTS = 32
+"""The parts in which numbers are kept."""
+_FEW = 1 << 15
+"""The rows of a part that are worth putting in order."""
 
 
 def key_of_space(key: SecretKey, space: str | None) -> SecretKey:
@@ -90,6 +96,18 @@ class PseudonymCheck:
             like = pc.match_substring_regex(texts, self._shape)
             self._alike.add(self._numbers(texts.filter(like)))
 
+    def take(self) -> PseudonymCheck:
+        """Return what was noted so far as a check of its own, and begin anew."""
+        found = PseudonymCheck(self._spec)
+        found._made, self._made = self._made, found._made
+        found._alike, self._alike = self._alike, found._alike
+        return found
+
+    def merge(self, other: PseudonymCheck) -> None:
+        """Note what another check has noted, of other records of the column."""
+        self._made.add(other._made.rows())
+        self._alike.add(other._alike.rows())
+
     @property
     def _shape(self) -> str:
         return shape(self._spec)
@@ -105,17 +123,18 @@ class PseudonymCheck:
 
     def problems(self, column: str) -> list[Problem]:
         """Return what is wrong with the pseudonyms of a column."""
-        numbers = self._made.rows()[:, :-1]
-        again = (numbers[1:] == numbers[:-1]).all(axis=1)  # rows differ, so their values do
-        same = int(again[:1].sum() + (again[1:] & ~again[:-1]).sum())  # each is counted once
+        same = shown = 0
+        for made, alike in zip(self._made.parts(), self._alike.parts(), strict=True):
+            numbers = made[:, :-1]
+            again = (numbers[1:] == numbers[:-1]).all(axis=1)  # rows differ, so their values do
+            same += int(again[:1].sum() + (again[1:] & ~again[:-1]).sum())  # each is counted once
+            if len(alike):
+                both = _in_order(np.concatenate([_without_repeats(numbers), alike]))
+                shown += int((both[1:] == both[:-1]).all(axis=1).sum())
         found = []
         if same:
             what = f"{same:,} pseudonym{' stands' if same == 1 else 's stand'} for different values."
             found.append(Problem(f"column '{column}'", what, f"give pseudonyms a longer length than {self._length}."))
-        alike = self._alike.rows()
-        both = np.concatenate([_without_repeats(numbers), alike])
-        both = _in_order(both)
-        shown = int((both[1:] == both[:-1]).all(axis=1).sum())
         if shown:
             what = f"{shown:,} pseudonym{' is' if shown == 1 else 's are'} also a value of the column."
             hint = f"give pseudonyms another form, or another length than {self._length}."
@@ -134,27 +153,32 @@ def shape(spec: PseudonymSpec) -> str:
 
 
 class _Distinct:
-    """Different rows of numbers, in order; they are put in order whenever there are twice as many."""
+    """Different rows of numbers, in parts by their first number, so that little memory is needed to put one in order."""
 
     def __init__(self, width: int) -> None:
-        self._rows = np.empty((0, width), np.uint64)
-        self._waiting: list[NDArray[np.uint64]] = []
-        self._more = 0
+        self._kept = [np.empty((0, width), np.uint64) for _ in range(_PARTS)]
+        self._waiting: list[list[NDArray[np.uint64]]] = [[] for _ in range(_PARTS)]
 
     def add(self, rows: NDArray[np.uint64]) -> None:
         """Add rows."""
-        rows = _distinct(rows)
-        self._waiting.append(rows)
-        self._more += len(rows)
-        if self._more > max(len(self._rows), 1 << 20):
-            self.rows()
+        part = (rows[:, 0] % np.uint64(_PARTS)).astype(np.uint8)
+        rows = rows[np.argsort(part, kind="stable")]
+        ends = np.cumsum(np.bincount(part, minlength=_PARTS))
+        for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+            self._waiting[number].append(_distinct(rows[start:end]))
+            if sum(map(len, self._waiting[number])) > max(len(self._kept[number]) // 2, _FEW):
+                self._merge(number)
 
-    def rows(self) -> NDArray[np.uint64]:
-        """Return the different rows, in order."""
-        if self._waiting:
-            self._rows = _distinct(np.concatenate([self._rows, *self._waiting]))
-            self._waiting, self._more = [], 0
-        return self._rows
+    def _merge(self, number: int) -> None:
+        self._kept[number] = _distinct(np.concatenate([self._kept[number], *self._waiting[number]]))
+        self._waiting[number] = []
+
+    def parts(self) -> Iterator[NDArray[np.uint64]]:
+        """Yield the different rows of each part, in order."""
+        for number in range(_PARTS):
+            if self._waiting[number]:
+                self._merge(number)
+            yield self._kept[number]
 
 
 def _distinct(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -15,7 +15,7 @@ verb                what Spark does
 :meth:`deal`        brings parcels of one number together
 :meth:`heads`       gives the heads of parcels, which are small
 :meth:`gather`      runs a function on all parcels, and gives what it returns, which is small
-:meth:`rows`        makes rows of parcels
+:meth:`rows`        makes rows of parcels; :meth:`changed` makes rows of rows
 :meth:`write`       writes rows as Parquet; :meth:`save` makes a table of them, :meth:`rename` and :meth:`drop` go on
 ==================  =============================================================================================
 
@@ -257,6 +257,26 @@ class Spark:
         found = _mapped(parcels, _Unpacking(function, plain), from_arrow_schema(plain))
         return found.toDF(*schema.names)
 
+    def changed(self, frame: Any, names: Sequence[str], function: Callable[[Rows], Rows], schema: pa.Schema) -> Any:
+        """Make rows of the rows of a table; the function gets batches as in :meth:`parcels`, and gives such columns."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        with speaking():
+            given = self.positions(frame, names)
+            return _mapped(given, _Changing(function, schema), from_arrow_schema(schema))
+
+    def of_table(self, table: pa.Table) -> Any:
+        """Return a table that is here as a DataFrame."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        with speaking():
+            return self.session.createDataFrame(table, from_arrow_schema(table.schema))
+
+    def fetch(self, frame: Any) -> pa.Table:
+        """Return all rows of a DataFrame."""
+        with self._handing(True), speaking():
+            return self.ask(lambda: frame.toArrow())
+
     def first(self, frame: Any, most: int) -> pa.Table:
         """Return the first rows of a DataFrame."""
         with self._handing(False), speaking():
@@ -481,6 +501,19 @@ class _Unpacking:
     def __call__(self, batches: Rows) -> Rows:
         with shielded():
             for batch in self.function(_opened(batches)):
+                cells = [_plain(array, kind.type) for array, kind in zip(batch.columns, self.schema, strict=True)]
+                yield pa.RecordBatch.from_arrays(cells, schema=self.schema)
+
+
+class _Changing:
+    """What an executor runs to make rows of rows."""
+
+    def __init__(self, function: Callable[[Rows], Rows], schema: pa.Schema) -> None:
+        self.function, self.schema = function, schema
+
+    def __call__(self, batches: Rows) -> Rows:
+        with shielded():
+            for batch in self.function(batches):
                 cells = [_plain(array, kind.type) for array, kind in zip(batch.columns, self.schema, strict=True)]
                 yield pa.RecordBatch.from_arrays(cells, schema=self.schema)
 

@@ -49,9 +49,9 @@ class Wanted(NamedTuple):
         return None if self.seed is None else self.seed * 1_000_003 + bundle
 
 
-def wanted(policy: Policy, counts_subjects: bool, seed: int | None, people: int) -> Wanted:
+def wanted(policy: Policy, seed: int | None, people: int) -> Wanted:
     """Return what a policy wants to be shown; numbers that link records are drawn once, for all."""
-    subjects = policy.release.subjects if counts_subjects else None
+    subjects = policy.numbers_subjects
     linked = Entropy(seed).permutation(people) + 1 if subjects == "linked" else None
     return Wanted(tuple(policy.released), subjects, seed, linked)
 

@@ -37,6 +37,7 @@ from sudare.methods.topdown.distributed.distributed_frame import Shape
 from sudare.metrics.partial_sums import Sums, losses
 from sudare.pipeline.database import repeated
 from sudare.pipeline.engine_support import check_spark
+from sudare.pipeline.key_changes import check_keys
 from sudare.pipeline.request import Request, Result
 from sudare.pipeline.spark.distributed_methods import (
     BUNDLE,
@@ -52,8 +53,10 @@ from sudare.pipeline.spark.distributed_methods import (
 )
 from sudare.pipeline.spark.shards import SHARD, Book, Cutting, Ints, histograms, make_book, merged_words
 from sudare.pipeline.spark.spark_audit import prove
-from sudare.pipeline.spark.spark_targets import FolderTarget, target_of
+from sudare.pipeline.spark.spark_targets import FolderTarget, SparkTarget, target_of
+from sudare.pipeline.spark.spark_transformations import turned
 from sudare.pipeline.stages import check_proof, note_spellings, protect_rare_values
+from sudare.policy import Policy
 from sudare.releases import class_labels, write_batches
 from sudare.releases.release_figures import Figures, added_up, measure, resized, untouched_figures
 from sudare.sources.column_problems import lists_that_are_no_sets, misplaced_sets
@@ -61,6 +64,7 @@ from sudare.sources.rare_value_limits import rarity
 from sudare.sources.used_columns import holds_sets, looked_at
 from sudare.table import Partition, Perturbation, Table, published_classes, smallest
 from sudare.table.rare_values import Counts, Holders, counted_people, hidden, hides
+from sudare.transformations.column_steps import columns_beside
 
 MOST_ATOMS = 4_000_000
 """The different combinations of values that a global recoding decides on: they come to the driver."""
@@ -74,7 +78,9 @@ def make_on_spark(request: Request) -> Result:
         spark = undo.enter_context(Spark.of(request.data, request.master))
         target = undo.enter_context(target_of(request, spark))
         with request.timed("read"):
-            spread = _read(request, spark)
+            if (older := target.previous()) is not None:
+                check_keys(request, older)
+            spread = _read(request, spark, target)
         with request.timed("method"):
             decision, told = _decide(request, spread)
         with request.timed("render"):
@@ -136,9 +142,6 @@ def refuse(request: Request) -> None:
     if request.policy.release.order == "keep":
         what = "rows have no fixed order on Spark, so it cannot be kept."
         raise UnsupportedError(Problem("release.order", what, "remove it, or run on one machine."))
-    if request.policy.transforms:
-        what = "transformations and samples do not run on Spark."
-        raise UnsupportedError(Problem("columns", what, "run on one machine, or in a database."))
     if request.policy.sensitive_sets:
         what = "sensitive item sets do not run on Spark: the different sets of the whole table are counted."
         hint = "run on one machine."
@@ -169,44 +172,55 @@ class _Spread:
         return self.spark.gather(self.shards, _Asking(self.book, function, merge))
 
 
-def _read(request: Request, spark: Spark) -> _Spread:
+def _read(request: Request, spark: Spark, target: SparkTarget) -> _Spread:
     policy, view = request.policy, request.view.policy
     frame = spark.open(request.data)
     where = "the table" if not isinstance(request.data, str) else str(request.data)
     schema = spark.schema(frame, where)
     engines.check_columns(where, policy.columns, schema.names)
     odd = (schema.metadata or {}).get(b"odd", b"").decode().split("\0")
-    unfit = [name for name in odd if name in policy.columns and policy.columns[name].role != "identifier"]
+    unfit = [name for name in odd if name in (*policy.released, *columns_beside(policy, policy.released))]
     if unfit:
         what = "has a Spark type that a release cannot show."
         raise DataError([Problem(f"column '{name}'", what, "remove it, or convert it.") for name in unfit])
-    # who records are about matters if people are counted, or if what is drawn depends on it
-    unasked = view.named("subject") if request.makes_classes and not policy.counts_subjects else []
-    encoded = [name for name in looked_at(view, request.view.also) if name not in unasked]
+    rows = turned(request, spark, target, frame, schema, _used(request, view))
+    schema, encoded = rows.schema, _encoded(request, view)
     sets = {
         name: view.columns[name].separator
         for name in encoded
         if holds_sets(view.columns[name], schema.field(name).type)
     }
-    carried = tuple(n for n, spec in view.columns.items() if spec.role in ("sensitive", "insensitive"))
-    names = tuple(dict.fromkeys([*encoded, *carried]))
+    carried = tuple(view.carried)
     missing = tuple(text for text in view.source.missing_everywhere if text)
-    cutting = Cutting(names, tuple(name for name in encoded if name not in sets), sets, carried, missing, SHARD)
+    cutting = Cutting(
+        _used(request, view), tuple(name for name in encoded if name not in sets), sets, carried, missing, SHARD
+    )
     wrong = [problem for each in lists_that_are_no_sets(sets, view, schema).values() for problem in each]
     wrong += misplaced_sets(sets, view)
     if wrong:
         raise DataError(wrong)
-    shards = spark.parcels(frame, names, cutting, keep=True)
-    heads = spark.heads(shards, from_rows=True)
-    rows, words = merged_words(heads, encoded)
-    if not rows:
+    shards = spark.parcels(rows.frame, rows.read, rows.cutting(cutting), keep=True)
+    heads = rows.checked(spark.heads(shards, from_rows=True))
+    count, words = merged_words(heads, encoded)
+    if not count:
         raise DataError(Problem(where, "has no records."))
     kinds = pa.schema([schema.field(name) for name in carried])
     book = make_book(words, view, kinds, sets=sets, unknown=request.unknown, also=request.view.also)
     drawn = request.entry.distributed == "cells"
     known = frozenset(pickle.loads(head)[2] for head in heads) if drawn else frozenset()
-    spread = _Spread(spark, shards, book, rows, histograms(book, words), known)
+    spread = _Spread(spark, shards, book, count, histograms(book, words), known)
     return _without_rare(request, spread) if request.makes_classes else spread
+
+
+def _encoded(request: Request, view: Policy) -> list[str]:
+    """Return the columns that become codes: who records are about matters if people are counted, or for draws."""
+    unasked = view.named("subject") if request.makes_classes and not request.policy.counts_subjects else []
+    return [name for name in looked_at(view, request.view.also) if name not in unasked]
+
+
+def _used(request: Request, view: Policy) -> tuple[str, ...]:
+    """Return the columns that shards have."""
+    return tuple(dict.fromkeys([*_encoded(request, view), *view.carried]))
 
 
 def _without_rare(request: Request, spread: _Spread) -> _Spread:
@@ -243,10 +257,10 @@ FiguresOf = Callable[[list[Any]], Figures]
 
 def _decide(request: Request, spread: _Spread) -> tuple[Decision, FiguresOf]:
     """Return the decision about the rows, and the function that computes figures from those of bundles."""
-    requirements, distributed = request.requirements, request.entry.distributed
+    distributed = request.entry.distributed
     subject = spread.book.table.subject
     people = 0 if subject is None else subject.size
-    show = wanted(request.policy, requirements.counts_subjects, request.seed, people)
+    show = wanted(request.policy, request.seed, people)
     if distributed == "cells":
         return _drawn(request, spread, show)
     if distributed == "parts" and not request.method.get("applied"):

@@ -25,6 +25,12 @@ class SparkTarget(Protocol):
 
     where: str
 
+    def stash(self, frame: Any, name: str) -> Any:
+        """Store rows beside the release for as long as it takes to make it; return them as read back."""
+
+    def previous(self) -> Mapping[str, Any] | None:
+        """Return the certificate of the release that this one replaces, if only Spark can read it."""
+
     def write(self, frame: Any) -> Any:
         """Write the rows under a temporary name; return them as read back."""
 
@@ -44,6 +50,16 @@ class FolderTarget:
         """Return the folder that executors write to, which is there."""
         self.written.mkdir()
         return self.written.absolute()
+
+    def previous(self) -> None:
+        """Return nothing: the certificate is a file."""
+        return
+
+    def stash(self, frame: Any, name: str) -> Any:
+        """Store rows in the private folder."""
+        place = self.folder.absolute() / f"{name}.parquet"
+        self.spark.write(frame, place)
+        return self.spark.open(str(place))
 
     def write(self, frame: Any) -> Any:
         """Open what was written; rows that were not are written by Spark."""
@@ -69,12 +85,23 @@ class TableTarget:
         self.spark, self.name, self.where = spark, name, name
         self.paper = beside(name, CERTIFICATE)
         self.draft, self.noted = (beside(name, f"=sudare_tmp_{secrets.token_hex(8)}") for _ in range(2))
+        self.stashed: list[str] = []
         hint = "choose another name for the release."
         older = spark.noted(self.paper)
         if older is not None and parse_certificate(older) is None:
             raise TargetError(Problem(self.paper, "exists already, and is not the certificate of a release.", hint))
         if older is None and spark.exists(name):
             raise TargetError(Problem(name, "exists already, and is not a release.", hint))
+
+    def previous(self) -> Mapping[str, Any] | None:
+        """Return the certificate in the table beside the older release."""
+        noted = self.spark.noted(self.paper)
+        return None if noted is None else parse_certificate(noted)
+
+    def stash(self, frame: Any, name: str) -> Any:
+        """Store rows in a table."""
+        self.stashed.append(beside(self.name, f"=sudare_tmp_{name}_{secrets.token_hex(8)}"))
+        return self.spark.save(frame, self.stashed[-1])
 
     def write(self, frame: Any) -> Any:
         """Make a table of the rows."""
@@ -90,8 +117,8 @@ class TableTarget:
 
     def drop(self) -> None:
         """Drop what was not placed."""
-        self.spark.drop(self.draft)
-        self.spark.drop(self.noted)
+        for name in (self.draft, self.noted, *self.stashed):
+            self.spark.drop(name)
 
 
 class RemoteTarget:
@@ -107,6 +134,16 @@ class RemoteTarget:
         if self.folders.exists(self.address) and not self.folders.exists(self.paper):
             what = "exists already, and is not a release."
             raise TargetError(Problem(self.where, what, "choose another name for the release."))
+
+    def previous(self) -> Mapping[str, Any] | None:
+        """Return the certificate beside the older release."""
+        return certificate_there(self.spark, self.address)
+
+    def stash(self, frame: Any, name: str) -> Any:
+        """Store rows in the folder of the draft."""
+        self.folders.make(self.draft)
+        self.spark.write_to(frame, f"{self.draft}/{name}.parquet", self.where)
+        return self.spark.open(f"{self.draft}/{name}.parquet")
 
     def write(self, frame: Any) -> Any:
         """Write the rows, in a folder of their own."""
@@ -142,6 +179,16 @@ class FrameTarget:
     def __init__(self, spark: Spark) -> None:
         self.spark = spark
         self.frame: Any = None
+
+    def previous(self) -> None:
+        """Return nothing: nothing is replaced."""
+        return
+
+    def stash(self, frame: Any, name: str) -> Any:
+        """Raise: what Spark loses of a table in memory it makes again, and would then draw again."""
+        del frame, name
+        what = "Spark may compute a DataFrame more than once, but samples, random values and swaps must be stored."
+        raise UnsupportedError(what, hint="name a Parquet folder or a table with out=..., or run on one machine.")
 
     def write(self, frame: Any) -> Any:
         """Make the rows."""
