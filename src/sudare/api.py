@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sudare import engines, hierarchies
 from sudare.audits import AuditorInput, AuditReport
-from sudare.core.errors import ParameterError, Problem
+from sudare.core.errors import DataError, ParameterError, Problem
 from sudare.core.progress import Listener, silent
 from sudare.engines import shown_place as shown_place
 from sudare.methods import METHODS
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from sudare.comparisons import Comparison
     from sudare.drafts import Explanation, SourceNotes
-    from sudare.estimates import Answer, By
+    from sudare.estimates import Answer, By, FigureAnswer
     from sudare.methods.lattice.exploration import Exploration
     from sudare.pipeline.calibration_run import Calibrated
     from sudare.pipeline.preview import Preview
@@ -533,7 +533,11 @@ def reidentify(
 def estimate(
     release: Any,
     *,
-    of: str,
+    of: str | None = None,
+    mean: str | None = None,
+    variance: str | None = None,
+    correlation: str | Sequence[str] | None = None,
+    regress: str | None = None,
     by: str | By | Sequence[str | By] = (),
     where: Any = None,
     estimator: str | None = None,
@@ -541,12 +545,19 @@ def estimate(
     level: float = 0.95,
     policy: Policy | Mapping[str, Any] | str | Path | None = None,
     progress: Listener | None = None,
-) -> Answer:
-    """Estimate how many records of a release have each value of a column, with intervals or bounds.
+) -> Answer | FigureAnswer:
+    """Estimate how many records of a release have each value of a column, or a figure of columns of numbers.
+
+    Exactly one of `of`, `mean`, `variance`, `correlation` and `regress` says what is asked. Figures are corrected for
+    noise and rounding. Everything has intervals or bounds.
 
     Args:
         release: the release: a path, or the result of `anonymize`. Its certificate has to be there.
         of: the column whose values are counted.
+        mean: the column of numbers whose mean is estimated.
+        variance: the column whose variance and standard deviation are estimated.
+        correlation: the two columns whose correlation is estimated.
+        regress: the line that is estimated, outcome first: "weight ~ height".
         by: columns to count by: each value ("sex"), bands ("age:10"), or units of dates ("born:year").
         where: which records to count: some values ("sex=F"), a range ("age=20..39"), or a mapping.
         estimator: the estimator for hidden or perturbed values, if not the default.
@@ -555,14 +566,28 @@ def estimate(
         policy: the policy of the release. With it, labels of hierarchies are spread over their leaves.
         progress: a function that receives the progress of the work.
     """
-    from sudare.estimates import answer, ask, needed
+    from sudare.estimates import ASKED, answer, answer_figure, ask, ask_figure, columns_needed, needed, with_notes
     from sudare.releases.opened_release import leaves_of, open_released
 
+    wanted = dict(zip(ASKED, (mean, variance, correlation, regress), strict=True))
+    figure = {name: each for name, each in wanted.items() if each is not None}
+    if len(figure) + (of is not None) != 1:
+        what = "needs exactly one of of, mean, variance, correlation and regress."
+        raise ParameterError(Problem("question", what, "on the command line: --of, --mean, --variance, ..."))
+    if of is None:
+        counting = {"estimator": estimator, "eps": eps, "policy": policy}
+        useless = [name for name, each in counting.items() if each is not None]
+        if useless:
+            raise ParameterError([Problem(name, "has an effect only on counts (of).") for name in useless])
     opened = open_released(release)
+    if of is None:
+        asked = ask_figure(figure, by, where, opened.names)
+        table = opened.read(columns_needed(opened.certificate, asked, opened.names))
+        return answer_figure(table, opened.certificate, asked, level=level)
     question = ask(of, by, where, opened.names, hidden=opened.sealed)
     checked = None if policy is None else load_policy(policy)
     spec = None if checked is None else checked.columns.get(of)
-    return answer(
+    found = answer(
         opened.read(needed(opened.certificate, question)),
         opened.certificate,
         question,
@@ -574,6 +599,7 @@ def estimate(
         separator=None if spec is None else spec.separator or ",",
         progress=progress,
     )
+    return with_notes(found, opened.certificate)
 
 
 def released_rows(release: Any, columns: Sequence[str] | None = None) -> Any:
@@ -583,6 +609,18 @@ def released_rows(release: Any, columns: Sequence[str] | None = None) -> Any:
     opened = open_released(release)
     table = opened.rows(opened.columns)
     return table if columns is None else chosen(table, columns)
+
+
+def released_steps(release: Any) -> str:
+    """Return what was done to the columns of a release before everything else, in short; empty if nothing was."""
+    from sudare.releases import certificate_beside
+    from sudare.releases.certificate import Certificate
+    from sudare.releases.opened_release import open_released
+
+    if engines.find_place(release) is not None or not isinstance(release, str | Path):
+        return open_released(release).certificate.transformed
+    found = certificate_beside(Path(release), DataError)  # whose file has just been read
+    return "" if found is None else Certificate.from_dict(found).transformed
 
 
 def numeric(

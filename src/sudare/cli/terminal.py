@@ -38,6 +38,8 @@ def show_figures(out: str, certificate: Mapping[str, Any]) -> float:
     warned = _warned(len(facts.warnings))
     verdict = f" The policy's promises hold{warned}." if warned else ""
     say(f"{out}: {facts.rows_out} of {facts.rows_in} records{classes}.{verdict}", colour=_colour(warned))
+    if facts.transformed:
+        say(f"  transformed before: {word(facts.transformed)}")
     show_guarantees([one.to_dict() for one in facts.guarantees])
     if facts.recoding == "drawn":
         say("  values were drawn at random; `sudare estimate` estimates the true counts")

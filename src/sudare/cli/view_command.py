@@ -11,6 +11,7 @@ import typer
 
 from sudare.cli.runner import check_new, reporting, say
 from sudare.cli.shared_options import OutsideOption, QuietOption, given
+from sudare.cli.terminal import word
 from sudare.core.errors import ParameterError, Problem
 from sudare.core.text_tables import TextColumn, text_table, text_width
 
@@ -84,6 +85,8 @@ def view(
         if target is None:
             if not quiet:
                 _show(api.shown_place(release), table.slice(0, rows or SHOWN_ROWS), every, columns is None)
+                if done := api.released_steps(release):
+                    say(f"transformed before: {word(done)}")
         elif out is None:
             for piece in converted_files.converted_text(table, target):
                 typer.echo(piece, nl=False)

@@ -69,7 +69,8 @@ def compare_of(
             sweep=sweep,
         ),
     )
-    source, _ = read(data, policy)
+    # nothing is released, so that the seed may draw what is random
+    source, _ = read(data, policy, seed=seed)
     untouched = [config for config in configs if METHODS[config.method].leaves_quasi and not config.problems]
     # these methods encode the rows themselves, in the order of the file
     whole = source.table() if untouched else None
@@ -91,7 +92,22 @@ def compare_of(
         progress=listener,
     )
     limited = any(isinstance(spec, UniquenessSpec) for spec in policy.require)
-    return replace(found, notes=(*found.notes, UNCOUNTED)) if limited else found
+    notes = [*_transformed(policy), *([UNCOUNTED] if limited else [])]
+    return replace(found, notes=(*found.notes, *notes)) if notes else found
+
+
+def _transformed(policy: Policy) -> list[str]:
+    """Return what was done to the table before all methods, which look at the same cells."""
+    done = [f"{name} ({', '.join(step.name for step in steps)})" for name, steps in policy.transformed.items()]
+    notes = []
+    if done:
+        notes.append(
+            f"transformed before: {', '.join(done)}. All configurations see the same cells, and loss, risk and query "
+            "errors are measured from these on."
+        )
+    if policy.sample is not None:
+        notes.append(f"the records are one random sample of {100 * policy.sample.share:g}%, the same for all.")
+    return notes
 
 
 def _checked_configurations(

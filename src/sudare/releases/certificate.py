@@ -111,6 +111,20 @@ class Certificate:
         """What the method did to the records."""
         return method_of(self.method_name).recoding
 
+    @property
+    def transformed(self) -> str:
+        """What was done to columns before everything else, in short; empty if nothing was."""
+        columns: dict[str, list[str]] = {}
+        sampled = ""
+        for entry in self.transformations or ():
+            if entry.column is None:
+                share = entry.parameters.get("share")
+                sampled = "a random sample" + (f" of {100 * share:g}%" if isinstance(share, int | float) else "")
+            else:
+                columns.setdefault(str(entry.column), []).append(str(entry.transformation))
+        done = [f"{name} ({', '.join(names)})" for name, names in columns.items()]
+        return ", ".join([*done, *([sampled] if sampled else [])])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as plain JSON types; a layout and a signature only if there is one."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}

@@ -11,12 +11,13 @@ They are in the certificate after those of the audit, below the summary of a rel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pyarrow as pa
 
+from sudare.policy import NoiseSpec, Policy, ShiftSpec, SwapSpec, Transformation
 from sudare.table import Column, Table
 from sudare.table.value_spellings import fold
 
@@ -95,3 +96,64 @@ def about_spellings(table: Table) -> list[ReleaseWarning]:
             )
             found.append(ReleaseWarning("spellings", text, (name,), {"values": again}))
     return found
+
+
+SMALL_NOISE = 0.1
+"""Noise with a smaller share of the column's standard deviation leaves values nearly as they were."""
+SMALL_SWAP = 0.01
+"""Values that change places within a smaller share of the ranks stay nearly where they were."""
+
+
+def about_transformations(policy: Policy) -> list[ReleaseWarning]:
+    """Warn of what transformations do not protect, although they do what the policy says."""
+    return list(_about_transformations(policy))
+
+
+def _about_transformations(policy: Policy) -> Iterator[ReleaseWarning]:
+    pseudonyms = [name for name in policy.released if policy.shows_pseudonym(name)]
+    if pseudonyms:
+        text = (
+            f"Pseudonyms are not anonymity: those in {_listed(pseudonyms)} link all records of a person, in this "
+            "release and in all others that use the key. Whoever knows one record of a person knows all of them."
+        )
+        yield ReleaseWarning("pseudonyms", text, tuple(pseudonyms))
+    shifted = _with_step(policy, lambda step: isinstance(step.step, ShiftSpec) and step.step.key is None)
+    if shifted:
+        text = (
+            f"Dates in {_listed(shifted)} are shifted by a key that is forgotten: in the next release the same people "
+            "have other offsets, and their dates do not go together with these. Name a key if there will be another "
+            "release."
+        )
+        yield ReleaseWarning("forgotten-shift", text, tuple(shifted))
+    for name, steps in policy.transformed.items():
+        for spec in (step.step for step in steps):
+            if isinstance(spec, NoiseSpec):
+                small = spec.scale if spec.kind == "multiplicative" else spec.sd
+                if small is not None and small < SMALL_NOISE:
+                    of = "values themselves" if spec.kind == "multiplicative" else "column's standard deviation"
+                    text = (
+                        f"The noise on '{name}' is small: {small:g} of the {of}. Values are shown nearly as they were, "
+                        "and extreme ones are recognised."
+                    )
+                    yield ReleaseWarning("small-noise", text, (name,), {"sd": small})
+            elif isinstance(spec, SwapSpec) and spec.within < SMALL_SWAP:
+                text = (
+                    f"Values of '{name}' change places within {100 * spec.within:g}% of the ranks: they are shown "
+                    "nearly where they were."
+                )
+                yield ReleaseWarning("small-swap", text, (name,), {"within": spec.within})
+    if policy.sample is not None:
+        text = (
+            f"The release is a random sample of {100 * policy.sample.share:g}% of the data. Promises and figures of "
+            "risk are about the records in it. Another sample of the same people is another release, and both together "
+            "show more than each."
+        )
+        yield ReleaseWarning("sample", text, (), {"share": policy.sample.share})
+
+
+def _with_step(policy: Policy, wanted: Callable[[Transformation], bool]) -> list[str]:
+    return [name for name, steps in policy.transformed.items() if any(map(wanted, steps))]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

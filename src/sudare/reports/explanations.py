@@ -80,6 +80,7 @@ def meaning(one: Mapping[str, Any]) -> str:
         "two limits.",
         "uniqueness": f"Few records are unique: at most a share {given.get('most')} of them are alone with "
         "what they show.",
+        "transformation": f"The cells of {column} have the form that the transformations of the policy leave.",
         "identifiers absent": "No column that names a person is in the file.",
         "unnamed columns absent": "The file has no column that the policy does not name.",
         "subjects per class": "People are numbered separately in each group, so the numbers do not link groups.",

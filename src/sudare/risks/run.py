@@ -104,7 +104,7 @@ def risk_of(
     after = None if opened is None or view is None else _unique_after(opened, policy, view)
     return replace(
         measured,
-        unique={"before": _unique_before(table, plain), "after": after},
+        unique={"before": _unique_before(table, policy), "after": after},
         not_inferred=unguessed,
         transformed={name: [step.name for step in steps] for name, steps in policy.transformed.items()},
         notes=(*measured.notes, *_notes(policy, () if opened is None else again.notes)),
@@ -232,10 +232,15 @@ def _knowing(policy: Policy, known: Sequence[str]) -> Policy:
     return policy.model_copy(update={"columns": {**spec, **others}}) if others else policy
 
 
+def _insensitive(policy: Policy) -> list[str]:
+    """Return the insensitive columns by which an outsider may find a record: nobody knows a person's pseudonym."""
+    return [name for name in policy.named("insensitive") if not policy.shows_pseudonym(name)]
+
+
 def _unique_before(table: Table, policy: Policy) -> Unique | None:
     """Return what is unique in the data, by the columns that a release has."""
     plain: dict[str, Coded] = {}
-    for name in policy.named("insensitive"):
+    for name in _insensitive(policy):
         if name in table.quasi:
             plain[name] = row_codes([table.quasi[name]])
         elif table.carried is not None and name in table.carried.column_names:
@@ -246,7 +251,7 @@ def _unique_before(table: Table, policy: Policy) -> Unique | None:
 
 def _unique_after(opened: Released, policy: Policy, view: ReleaseView) -> Unique | None:
     """Return the unique records of the release, without drawn columns, whose cells may be wrong."""
-    names = [name for name in policy.named("insensitive") if name in opened.columns]
+    names = [name for name in _insensitive(policy) if name in opened.columns]
     if not names:
         return None
     strata = policy.method.options.get("strata") or ()

@@ -148,7 +148,11 @@ def _alike(pair: Pair, crowd: Crowd) -> tuple[ClassFigures | None, Mapping[str, 
 
 
 def _guarantee(one: Guarantee) -> dict[str, Any]:
-    return one.to_dict() | {"parameters": {key: _discreet(key, value) for key, value in one.parameters.items()}}
+    told = {key: _discreet(key, value) for key, value in one.parameters.items()}
+    steps = one.parameters.get("steps")
+    if isinstance(steps, list):  # what each of them does stands in a section of its own
+        told["steps"] = [name for step in steps if isinstance(step, Mapping) for name in step]
+    return one.to_dict() | {"parameters": told}
 
 
 def _discreet(key: str, value: Any) -> Any:
