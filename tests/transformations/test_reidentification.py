@@ -107,6 +107,15 @@ def test_what_the_log_says(hospital):
     assert [entry["found"] for entry in hospital.log] == [1, 0]
 
 
+def test_the_user_is_whom_the_system_knows(hospital, monkeypatch):
+    """What the environment says could be anybody."""
+    pwd = pytest.importorskip("pwd")
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(name, "somebody-else")
+    hospital.ask(hospital.pseudonyms("P-1001"))
+    assert [entry["user"] for entry in hospital.log] == [pwd.getpwuid(os.getuid()).pw_name]
+
+
 def test_nothing_found_is_logged_and_no_file_is_written(hospital):
     found = hospital.ask(hospital.pseudonyms("nobody"))
     assert found.path is None

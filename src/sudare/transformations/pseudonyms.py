@@ -65,8 +65,8 @@ def write_characters(form: str, digests: NDArray[np.uint8], result: NDArray[np.u
 class PseudonymCheck:
     """Finds out whether pseudonyms are one to one, and whether one of them is also a value of the column.
 
-    It keeps 16 bytes for each different value (24 if a pseudonym has more than 64 bits), and 8 (16) for each that looks
-    like a pseudonym. Values and pseudonyms themselves are not kept.
+    It keeps 16 bytes for each different value (24 if a pseudonym may have more than 64 bits), and 8 (16) for each that
+    looks like a pseudonym. Values and pseudonyms themselves are not kept.
     """
 
     def __init__(self, spec: PseudonymSpec) -> None:
@@ -105,8 +105,8 @@ class PseudonymCheck:
 
     def merge(self, other: PseudonymCheck) -> None:
         """Note what another check has noted, of other records of the column."""
-        self._made.add(other._made.rows())
-        self._alike.add(other._alike.rows())
+        self._made.merge(other._made)
+        self._alike.merge(other._alike)
 
     @property
     def _shape(self) -> str:
@@ -153,7 +153,7 @@ def shape(spec: PseudonymSpec) -> str:
 
 
 class _Distinct:
-    """Different rows of numbers, in parts by their first number, so that little memory is needed to put one in order."""
+    """Different rows of numbers, in parts by their first number, as putting a part in order takes little memory."""
 
     def __init__(self, width: int) -> None:
         self._kept = [np.empty((0, width), np.uint64) for _ in range(_PARTS)]
@@ -168,6 +168,12 @@ class _Distinct:
             self._waiting[number].append(_distinct(rows[start:end]))
             if sum(map(len, self._waiting[number])) > max(len(self._kept[number]) // 2, _FEW):
                 self._merge(number)
+
+    def merge(self, other: _Distinct) -> None:
+        """Add the rows of another one."""
+        for number, rows in enumerate(other.parts()):
+            self._waiting[number].append(rows)
+            self._merge(number)
 
     def _merge(self, number: int) -> None:
         self._kept[number] = _distinct(np.concatenate([self._kept[number], *self._waiting[number]]))
