@@ -65,14 +65,12 @@ def limited_groups(points: Floats, k: int, classes: Ints, limits: Limits, seed: 
     rules = rules_of(limits.table, limits.requirements, CHECKED_KINDS)
     order = canonical_order(points, classes, rules.values)
     wide = padded(points[order])
-    needs = _needs(rules, k, rules.values[order])
+    needs = needs_of(rules, k, rules.values[order])
     ordered = _searched(wide, classes[order], needs, seed, listener)
-    groups = np.empty(len(points), np.int64)
-    groups[order] = ordered
-    return _joined(points, groups, classes, limits, seed)
+    return joined(wide, ordered, order, classes[order], limits, seed)
 
 
-def _needs(rules: Rules, k: int, kind: Ints) -> Needs:
+def needs_of(rules: Rules, k: int, kind: Ints) -> Needs:
     """Return what groups need, with working space of its own: threads do not share it."""
     promise = rules.promise
     promise = promise._replace(tally=promise.tally.copy(), extra=promise.extra.copy())
@@ -130,20 +128,22 @@ def _improve(points: Floats, blocks: Blocks, search: Search, needs: Needs, group
             task.result()
 
 
-def _joined(points: Floats, groups: Ints, classes: Ints, limits: Limits, seed: int) -> Ints:
-    """Join each group that does not keep the limits with a near one of its class, until all do."""
-    turn = 0
+def joined(points: Floats, ordered: Ints, order: Ints, classes: Ints, limits: Limits, seed: int) -> Ints:
+    """Join each group that does not keep the limits with a near one of its class, until all do.
+
+    ``order`` says which records the points are. The groups are returned in the order of the table.
+    """
+    groups, turn = np.empty(len(points), np.int64), 0
     while True:
-        groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
-        count = int(groups.max()) + 1
+        ordered = np.unique(ordered, return_inverse=True)[1].astype(np.int64)
+        groups[order] = ordered
+        count = int(ordered.max()) + 1
         counts = tallied(limits.table, limits.requirements, groups, count, against_all=True)
         failing = ~limits.requirements.holds(counts)
-        if not failing.any():
+        into = _partners(points, ordered, classes, failing, seed + turn) if failing.any() else np.arange(count)
+        if (into == np.arange(count)).all():  # all hold, or a whole class does not
             return groups
-        into = _partners(points, groups, classes, failing, seed + turn)
-        if (into == np.arange(count)).all():  # not even a whole class keeps them
-            return groups
-        groups, turn = into[groups], turn + 1
+        ordered, turn = into[ordered], turn + 1
 
 
 def _partners(points: Floats, groups: Ints, classes: Ints, failing: NDArray[np.bool_], seed: int) -> Ints:
