@@ -32,7 +32,8 @@ LEAST_BITS = 20
 
 TruncatedTo = Literal["year", "quarter", "month", "week"]
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_LIKE_A_KEY = re.compile(r"[0-9A-Fa-f]{32,}|[A-Za-z0-9+/=_-]{40,}")
+_LIKE_A_KEY = re.compile(r"[0-9A-Fa-f]{32,}|[A-Za-z0-9+/_-]{43}=?|[A-Za-z0-9+=_-]{40,}")
+"""Digits of a key, its 43 characters in base 64, or another long word; paths have slashes, backslashes or points."""
 
 
 class KeySpec(Part):
@@ -54,7 +55,8 @@ class KeySpec(Part):
         [(where, given)] = value.items()
         if not isinstance(given, str) or not given.strip() or "\0" in given:
             raise ValueError(f"{where} must be a text: the name of a variable, or a path")
-        if _LIKE_A_KEY.fullmatch(given.strip()):
+        path = where == "file" and given.startswith(("/", "./", "../", "~")) and not given.endswith("=")
+        if not path and _LIKE_A_KEY.fullmatch(given.strip()):
             raise ValueError(f"{where} looks like a key; it must say where the key is, not what it is")
         if where == "env" and not _VARIABLE.fullmatch(given):
             raise ValueError("env must be the name of an environment variable: letters, digits and underscores")
