@@ -31,9 +31,17 @@ from sudare.cli.shared_options import (
     SignOption,
     given,
 )
-from sudare.cli.terminal import show_audit, show_calibration, show_estimates, show_nodes, show_release, show_report
+from sudare.cli.terminal import (
+    show_audit,
+    show_calibration,
+    show_estimated_figures,
+    show_estimates,
+    show_nodes,
+    show_release,
+    show_report,
+)
 from sudare.cli.view_command import view
-from sudare.core.errors import printable
+from sudare.core.errors import ParameterError, Problem, printable
 
 if TYPE_CHECKING:
     from sudare.policy import Policy
@@ -490,10 +498,20 @@ def report(
 @app.command()
 def estimate(
     release: Annotated[str, typer.Argument(metavar="R", help="A release, with its certificate beside it.")],
-    of: Annotated[str, typer.Option("--of", help="The column whose values to count.")],
+    of: Annotated[str | None, typer.Option("--of", help="The column whose values to count.")] = None,
+    mean: Annotated[str | None, typer.Option("--mean", help="The column whose mean to estimate.")] = None,
+    variance: Annotated[
+        str | None, typer.Option("--variance", help="The column whose variance and standard deviation to estimate.")
+    ] = None,
+    correlation: Annotated[
+        str | None, typer.Option("--correlation", help="Two columns whose correlation to estimate: height,weight.")
+    ] = None,
+    regress: Annotated[
+        str | None, typer.Option("--regress", help="A line to estimate, the outcome first: 'weight ~ height'.")
+    ] = None,
     by: Annotated[
         str | None,
-        typer.Option("--by", help="Count by these columns, in bands or units of dates: sex,age:10,born:year."),
+        typer.Option("--by", help="Group by these columns, in bands or units of dates: sex,age:10,born:year."),
     ] = None,
     where: Annotated[
         list[str] | None, typer.Option("--where", help="Only records such as sex=F,M or age=20..39; may be repeated.")
@@ -516,16 +534,22 @@ def estimate(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Estimate counts from a release, with intervals or bounds."""
+    """Estimate counts from a release, or a mean, a variance, a correlation or a line, with intervals or bounds."""
     with reporting(as_json):
         from sudare import api
 
+        if picture is not None and of is None:
+            raise ParameterError(Problem("picture", "is drawn only of counts (--of)."))
         if picture is not None:
             check_new(picture)
         with progress(quiet or as_json) as listener:
             found = api.estimate(
                 release,
                 of=of,
+                mean=mean,
+                variance=variance,
+                correlation=correlation,
+                regress=regress,
                 by=by or (),
                 where=where,
                 estimator=estimator,
@@ -540,6 +564,8 @@ def estimate(
             write_new(picture, estimate_picture(found.to_dict()))
         if as_json:
             say(json.dumps(found.to_dict(), ensure_ascii=False))
+        elif not quiet and of is None:
+            show_estimated_figures(found.to_dict(lines), len(found))
         elif not quiet:
             show_estimates(found.to_dict(lines), len(found))
 

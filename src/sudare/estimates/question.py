@@ -56,16 +56,11 @@ def ask(of: str, by: Any, where: Any, released: Sequence[str], *, hidden: Sequen
     of two ends; in text "sex=F,M" or "age=20..39", and "sex=" for missing values.
     """
     problems: list[Problem] = []
-    columns = [_by(each, released, problems) for each in _listed(by, released, problems)]
-    known = [each for each in columns if each is not None]
-    conditions = _conditions(where, released, problems)
+    known, conditions = asked_cells(by, where, released, problems)
     if not isinstance(of, str) or of not in released:
-        problems.append(_unknown("of", of, released))
+        problems.append(unknown_column("of", of, released))
         raise ParameterError(problems)
     names = [each.column for each in known]
-    problems += [
-        Problem("by", f"column '{name}' is named twice.") for name in dict.fromkeys(names) if names.count(name) > 1
-    ]
     if of in names:
         problems.append(Problem("by", f"column '{of}' is the counted column, so counts cannot be grouped by it."))
     if of in conditions:
@@ -82,7 +77,21 @@ def ask(of: str, by: Any, where: Any, released: Sequence[str], *, hidden: Sequen
     return Question(of, tuple(known), conditions)
 
 
-def _listed(by: Any, released: Sequence[str], problems: list[Problem]) -> list[Any]:
+def asked_cells(
+    by: Any, where: Any, released: Sequence[str], problems: list[Problem]
+) -> tuple[list[By], dict[str, Range | tuple[str | None, ...]]]:
+    """Return the columns that cells are made of, and the conditions; note down what is wrong with them."""
+    columns = [_by(each, released, problems) for each in listed(by, released, problems)]
+    known = [each for each in columns if each is not None]
+    names = [each.column for each in known]
+    conditions = _conditions(where, released, problems)
+    problems += [
+        Problem("by", f"column '{name}' is named twice.") for name in dict.fromkeys(names) if names.count(name) > 1
+    ]
+    return known, conditions
+
+
+def listed(by: Any, released: Sequence[str], problems: list[Problem]) -> list[Any]:
     """Return the columns to count by, each by itself; a text is cut at commas, but never inside a column's name."""
     if by is None or isinstance(by, By):
         return [] if by is None else [by]
@@ -110,13 +119,13 @@ def _by(given: Any, released: Sequence[str], problems: list[Problem]) -> By | No
     if isinstance(given, By) and given.column in released:
         return given if _is_sound(given, problems) else None
     if isinstance(given, By):
-        problems.append(_unknown("by", given.column, released))
+        problems.append(unknown_column("by", given.column, released))
         return None
     if isinstance(given, str) and given in released:
         return By(given)
     name, mark, word = str(given).rpartition(":")
     if not mark or name not in released:
-        problems.append(_unknown("by", given, released))
+        problems.append(unknown_column("by", given, released))
         return None
     if word in UNITS:
         return By(name, unit=word)
@@ -147,7 +156,7 @@ def _conditions(where: Any, released: Sequence[str], problems: list[Problem]) ->
         if wanted is None:
             problems.append(Problem("where", f"'{name}' is not a condition.", "write column=value, or column=20..39."))
         elif name not in released:
-            problems.append(_unknown("where", name, released))
+            problems.append(unknown_column("where", name, released))
         elif name in found:
             problems.append(Problem("where", f"column '{name}' is named twice."))
         else:
@@ -201,6 +210,7 @@ def _text(value: Any) -> str | None:
     return text.lower() if not isinstance(value, str) and text in ("True", "False") else text
 
 
-def _unknown(where: str, name: Any, released: Sequence[str]) -> Problem:
+def unknown_column(where: str, name: Any, released: Sequence[str]) -> Problem:
+    """Return what to say about a name that is not a column of the release."""
     what = f"'{name}' is not a column of this release."
     return Problem(where, what, did_you_mean(str(name), released) or f"it has {', '.join(released)}.")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sudare.core.errors import DataError, ParameterError, Problem, UnsupportedError, did_you_mean
 from sudare.core.progress import Listener, silent
+from sudare.estimates.answer_rows import alike, free_name, shown_figure
 from sudare.estimates.generalized_counts import Counted, Trees, counted, plain_values, shares_of
 from sudare.estimates.item_counts import SEVERAL, count_items, set_columns
 from sudare.estimates.partition import cells_of, plain_value
@@ -91,12 +92,12 @@ class Answer:
                 yield {
                     "cell": cell,
                     "value": value,
-                    "estimate": _figure(estimate),
-                    "share": _figure(estimate / records if records else math.nan),
-                    "se": _figure(float(self.se[line, place])),
-                    "low": _figure(float(self.low[line, place])),
-                    "high": _figure(float(self.high[line, place])),
-                    "records": _figure(records),
+                    "estimate": shown_figure(estimate),
+                    "share": shown_figure(estimate / records if records else math.nan),
+                    "se": shown_figure(float(self.se[line, place])),
+                    "low": shown_figure(float(self.low[line, place])),
+                    "high": shown_figure(float(self.high[line, place])),
+                    "records": shown_figure(records),
                     "few": bool(uncertain[line, place]),
                 }
 
@@ -125,7 +126,7 @@ class Answer:
         lines = np.repeat(np.arange(len(self.cells)), len(self.values))
         names = [each.column for each in self.question.by]
         columns: dict[str, pa.Array] = {
-            name: pa.array(_alike([cell[name] for cell in self.cells])).take(pa.array(lines)) for name in names
+            name: pa.array(alike([cell[name] for cell in self.cells])).take(pa.array(lines)) for name in names
         }
         records = self.records[lines]
         counts = self.counts.reshape(-1)
@@ -138,11 +139,11 @@ class Answer:
                 "high": self.high.reshape(-1),
                 "records": records,
             }
-        told = pa.array(_alike(self.values)).take(pa.array(np.tile(np.arange(len(self.values)), len(self.cells))))
-        columns[_free("value", names)] = told
+        told = pa.array(alike(self.values)).take(pa.array(np.tile(np.arange(len(self.values)), len(self.cells))))
+        columns[free_name("value", names)] = told
         for name, column in figures.items():
-            columns[_free(name, names)] = pa.array(column, mask=~np.isfinite(column))
-        columns[_free("few", names)] = pa.array(self.uncertain.reshape(-1))
+            columns[free_name(name, names)] = pa.array(column, mask=~np.isfinite(column))
+        columns[free_name("few", names)] = pa.array(self.uncertain.reshape(-1))
         return pa.table(columns)
 
     def __repr__(self) -> str:
@@ -150,22 +151,6 @@ class Answer:
             f"<sudare.Answer: '{self.question.of}' in {len(self.cells)} cells by {self.estimator}, "
             f"{len(self.few)} of them with few records>"
         )
-
-
-def _alike(cells: Sequence[Any]) -> list[Any]:
-    """Return cells of one type, as text where they are of several."""
-    kinds = {type(cell) for cell in cells if cell is not None}
-    return list(cells) if len(kinds) < 2 else [None if cell is None else str(cell) for cell in cells]
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _figure(value: float) -> float | None:
-    return float(f"{value:.12g}") if math.isfinite(value) else None
 
 
 def answer(

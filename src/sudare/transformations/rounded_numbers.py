@@ -48,10 +48,13 @@ class Rounding:
             found: NDArray[Any] = self._whole(values, int(self.spec.to))
         else:
             found = self._real(values.astype(np.float64))
+        # whole numbers err by whole numbers, whose mean and variance differ a little from those of all numbers
+        before = findings.figures.get(self.place, {}).get("whole", True)
+        figures: Figures = {"whole": bool(numbers.whole and before)}
         if self.spec.how == "random":
             # a number that lies evenly between two multiples errs by to^2 / 6 on average
-            figures: Figures = {"error_variance": float(f"{self.spec.to**2 / 6:.3g}")}
-            findings.figures[self.place] = figures
+            figures["error_variance"] = float(f"{self.spec.to**2 / 6:.3g}")
+        findings.figures[self.place] = figures
         return written(found, numbers.there, self.kind(cells.type))
 
     def _whole(self, values: NDArray[np.int64], to: int) -> NDArray[np.int64]:
