@@ -65,7 +65,8 @@ ROOMS = {
         "core estimates kernels methods metrics models pipeline policy releases risks sources table",
     ),
     "reports": Room(
-        "the report: `describe/` makes its figures, `svg/` its charts, `templates/` and `sections.py` show them",
+        "the report: `describe/` makes its figures, `content/` reads its cells, `svg/` draws its charts, `templates/` "
+        "and `sections.py` show them",
         "core engines estimates hierarchies methods policy releases sources table",
     ),
     "drafts": Room("drafts of policies, from the columns of a table", "core hierarchies policy risks table"),

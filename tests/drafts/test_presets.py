@@ -161,7 +161,8 @@ def test_tables_that_are_known(name):
 
 
 @pytest.mark.parametrize(("wrong", "near"), [
-    ("hipa-safe-harbour", "hipaa-safe-harbor"), ("surveys", "survey"), ("gdpr", "use one of"), ("", "use one of"),
+    ("hipa-safe-harbour", "hipaa-safe-harbor"), ("surveys", "survey"), ("gdpr", "gdpr-research"),
+    ("hippa", "hipaa-safe-harbor"), ("", "use one of hipaa-safe-harbor, survey, gdpr-research"),
 ])  # fmt: skip
 def test_a_wrong_name_is_told_with_the_nearest(wrong, near):
     with pytest.raises(ParameterError, match=near):

@@ -88,6 +88,13 @@ PRESETS: Mapping[str, Preset] = {
 def find_preset(name: str) -> Preset:
     """Return a preset by its name, or raise with the nearest one."""
     if name not in PRESETS:
-        hint = did_you_mean(str(name), PRESETS) or f"use one of {', '.join(PRESETS)}."
+        hint = did_you_mean(str(name), PRESETS) or _by_a_word(str(name)) or f"use one of {', '.join(PRESETS)}."
         raise ParameterError(Problem("preset", f"there is no preset '{name}'.", hint))
     return PRESETS[name]
+
+
+def _by_a_word(name: str) -> str:
+    """Return which preset has a word that is near, as in gdpr and hippa."""
+    words = {word: each for each in PRESETS for word in each.split("-")}
+    near = next((words[word] for word in words if did_you_mean(name, [word])), None)
+    return f"Did you mean '{near}'?" if near else ""
