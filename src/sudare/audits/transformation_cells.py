@@ -144,30 +144,24 @@ class Checked:
         return "outward" if sound and all(is_round_beyond(end, bounds, grid) for end in ends) else "broken"
 
 
-def doubtful(raw: str, kind: Any, spec: ColumnSpec, checked: Checked) -> str:
+def doubtful(raw: str, kind: Any, spec: ColumnSpec, checked: Checked, *, typed: bool = True) -> str:
     """Return SQL for the text of a cell, or a list of texts if it holds several values.
 
-    What is empty, or quickly seen to have the form, is null.
+    What is empty, or quickly seen to have the form, is null. ``typed`` says that the raw cell has the type of its
+    column, and is not its text.
     """
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     if not checked.sets:
-        return _doubtful(f"CAST({raw} AS VARCHAR)", kind, checked)
+        exact = pa.types.is_integer(kind) or pa.types.is_float64(kind)
+        return _doubtful(f"CAST({raw} AS VARCHAR)", kind, checked, raw if exact and typed else None)
     inner = kind.value_type if is_list(kind) else kind
     return f"[{_doubtful('item', inner, checked)} FOR item IN {listed_items(raw, kind, spec)}]"
 
 
-def tagged(texts: str, checked: Checked, place: int) -> str:
-    """Return SQL for a list of what :func:`doubtful` gave, each with the place of its column."""
-    one = "{{'place': {0}, 'cell': {1}}}"
-    if checked.sets:
-        return f"[{one.format(place, 'item')} FOR item IN {texts}]"
-    return f"[{one.format(place, texts)}]"
-
-
-def _doubtful(cell: str, kind: Any, checked: Checked) -> str:
+def _doubtful(cell: str, kind: Any, checked: Checked, number: str | None = None) -> str:
     if pa.types.is_floating(kind):
         cell = f"nullif({cell}, 'nan')"  # which is a missing cell
     # what is no value may look like one: a set of few letters
     plain = not checked.generalized or checked.sets or isinstance(checked.form, Numbers)
-    quick = checked.form.quick(cell) if plain else None
+    quick = checked.form.quick(cell, number) if plain else None
     return f"nullif({cell}, '')" if quick is None else f"CASE WHEN {quick} THEN NULL ELSE nullif({cell}, '') END"

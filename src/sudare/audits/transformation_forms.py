@@ -28,7 +28,7 @@ _FAR = 400
 """No number of eight bytes has more digits before or behind the point."""
 _LONGEST_REPEAT = 900
 """The most repetitions that a pattern in SQL may ask for, about."""
-_PLACES = 15
+_PLACES, _LARGE = 15, 10**18
 _PLAIN_NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)")
 _CANONICAL = r"-?(?:0\.[0-9]*[1-9]|[1-9][0-9]*(?:\.[0-9]*[1-9])?)|0"
 _BAND = re.compile(rf"\[({_CANONICAL}), ({_CANONICAL})([])])")
@@ -52,8 +52,11 @@ class Form(Protocol):
     def accepts(self, text: str) -> bool:
         """Return whether a text is such a value."""
 
-    def quick(self, cell: str) -> str | None:
-        """Return SQL that is true only of accepted texts; None if there is none."""
+    def quick(self, cell: str, number: str | None = None) -> str | None:
+        """Return SQL that is true only of accepted texts; None if there is none.
+
+        ``cell`` is the SQL of the text, and ``number`` that of the number, if cells are integers or of eight bytes.
+        """
 
     def bounds(self) -> Bounds:
         """Return the smallest and the largest number that a value may be; None where there is none."""
@@ -100,7 +103,7 @@ class Anything:
         """Return True."""
         return True
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return what is always true."""
         return "true"
 
@@ -140,21 +143,32 @@ class Numbers:
         """Return whether a number is within the bounds."""
         return (self.low is None or found >= self.low) and (self.high is None or found <= self.high)
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return a comparison of numbers: strict, so that what is rounded on the way to it does not matter."""
         places = 1 if self.grid is None else max(1, -int(self.grid.as_tuple().exponent))
-        if places > _PLACES or (self.grid is not None and self.grid >= 10**18):
+        if places > _PLACES or (self.grid is not None and self.grid >= _LARGE):
             return None
-        digits = str(places) if self.grid is not None else ""
-        parts = [rf"regexp_full_match({cell}, '-?[0-9]{{1,18}}(\.[0-9]{{1,{digits}}})?')"]
+        parts = [f"isfinite(CAST({number} AS DOUBLE))"]
+        if number is None:
+            digits = str(places) if self.grid is not None else ""
+            parts = [rf"regexp_full_match({cell}, '-?[0-9]{{1,18}}(\.[0-9]{{1,{digits}}})?')"]
+        measured = f"TRY_CAST({cell} AS DOUBLE)" if number is None else number
         if self.low is not None:
-            parts.append(f"TRY_CAST({cell} AS DOUBLE) > {float(self.low)!r}")
+            parts.append(f"{measured} > {float(self.low)!r}::DOUBLE")
         if self.high is not None:
-            parts.append(f"TRY_CAST({cell} AS DOUBLE) < {float(self.high)!r}")
+            parts.append(f"{measured} < {float(self.high)!r}::DOUBLE")
         if self.grid is not None:
-            kind = f"DECIMAL(38, {places})"
-            parts.append(f"TRY_CAST({cell} AS {kind}) % CAST('{plain(self.grid)}' AS {kind}) = 0")
+            parts.append(self._quick_grid(cell, number, f"DECIMAL(38, {places})"))
         return f"({' AND '.join(parts)})"
+
+    def _quick_grid(self, cell: str, number: str | None, kind: str) -> str:
+        assert self.grid is not None
+        if number is not None and self.grid == self.grid.to_integral_value():
+            return f"{number} % {plain(self.grid)} = 0"
+        multiple = f"TRY_CAST({cell if number is None else number} AS {kind})"
+        found = f"{multiple} % CAST('{plain(self.grid)}' AS {kind}) = 0"
+        # of a number of eight bytes: it is the one that is nearest to the multiple
+        return found if number is None else f"{found} AND CAST({multiple} AS DOUBLE) = {number}"
 
     def bounds(self) -> Bounds:
         """Return its bounds."""
@@ -182,7 +196,7 @@ class Listed:
         """Return whether a text is one of them."""
         return same_value(text) in self.texts
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return nothing: there are few such values."""
         return None
 
@@ -206,7 +220,7 @@ class Marker:
         """Return whether a text is this one."""
         return text == self.text
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return nothing: there is one such value."""
         return None
 
@@ -232,7 +246,7 @@ class Others:
         """Return whether a text was not replaced."""
         return same_value(text) not in self.replaced and self.form.accepts(text)
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return nothing: spellings of a replaced value are compared."""
         return None
 
@@ -256,9 +270,9 @@ class AnyOf:
         """Return whether a text is of one of the forms."""
         return any(form.accepts(text) for form in self.forms)
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return SQL that is true if one of the forms is quickly seen."""
-        found = [sql for form in self.forms if (sql := form.quick(cell)) is not None]
+        found = [sql for form in self.forms if (sql := form.quick(cell, number)) is not None]
         return f"({' OR '.join(found)})" if found else None
 
     def bounds(self) -> Bounds:
@@ -282,7 +296,7 @@ class Pseudonyms:
         """Return whether a text has the length and the characters."""
         return len(text) == self.length and set(text) <= set(FORMS[self.form][0])
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return a comparison with a pattern."""
         return f"regexp_full_match({cell}, '[{FORMS[self.form][0]}]{{{self.length}}}')"
 
@@ -316,7 +330,7 @@ class Periods:
             return True
         return year > 0 and 1 <= part <= {"month": 12, "quarter": 4}[self.of]
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return nothing: there are few periods."""
         return None
 
@@ -340,7 +354,7 @@ class Beginnings:
         """Return whether a text is short enough."""
         return len(text) <= self.most
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return a comparison of the length."""
         return f"length({cell}) <= {self.most}"
 
@@ -368,7 +382,7 @@ class Masked:
         inner = text[self.first : len(text) - self.last] if len(text) > self.first + self.last else text
         return bool(text) and set(inner) == {self.mark}
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return a comparison with a pattern."""
         if max(self.first, self.last) > _LONGEST_REPEAT:
             return None
@@ -431,7 +445,7 @@ class Bands:
             high += 1
         return (low, high) in set(pairwise(edges))
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return nothing: there are few bands."""
         return None
 
@@ -450,7 +464,7 @@ class Empty:
         """Return False: there is a text."""
         return False
 
-    def quick(self, cell: str) -> str | None:
+    def quick(self, cell: str, number: str | None = None) -> str | None:
         """Return nothing."""
         return None
 

@@ -20,7 +20,7 @@ from sudare.audits.equivalence_classes import Classes
 from sudare.audits.hierarchy import read_tree
 from sudare.audits.release_columns import Release
 from sudare.audits.rule_levels import is_written
-from sudare.audits.transformation_cells import Checked, Groups, Tally, doubtful, tagged
+from sudare.audits.transformation_cells import Checked, Groups, Tally, doubtful
 from sudare.audits.transformation_entries import limits_of
 from sudare.audits.transformation_forms import Anything, Empty
 from sudare.audits.transformation_steps import aggregated, left_by, list_of
@@ -117,33 +117,38 @@ class Forms:
         """Yield SQL that gives cells with their number, and the place of their column among the wanted ones."""
         held = {} if classes is None else {name: cell for name, cell in classes.quasi.items() if name in wanted}
         if held:
-            doubtful = {name: self._doubtful(release, name, cell) for name, cell in held.items()}
-            yield self._query(wanted, doubtful, "class", "size")
+            texts = {name: self._doubtful(release, name, cell, typed=False) for name, cell in held.items()}
+            yield self._query(wanted, texts, "class", "size")
         rest = [name for name in wanted if name not in held]
         there = {name: f"t{release.names.index(name)}" for name in rest}
-        doubtful = {name: self._doubtful(release, name, f"c{release.names.index(name)}") for name in rest}
+        texts = {name: self._doubtful(release, name, f"c{release.names.index(name)}") for name in rest}
         if rest and set(there.values()) <= set(loaded):
             yield self._query(wanted, there, "source")
         elif release.count is not None:
             for name in rest:
                 source, _ = release.ways(connection, [name], "")
-                yield self._query(wanted, {name: doubtful[name]}, source, "counted_rows")
+                yield self._query(wanted, {name: texts[name]}, source, "counted_rows")
         elif rest:
-            yield self._query(wanted, doubtful, release.source(connection, rest, again=False))
+            yield self._query(wanted, texts, release.source(connection, rest, again=False))
 
-    def _doubtful(self, release: Release, name: str, raw: str) -> str:
+    def _doubtful(self, release: Release, name: str, raw: str, *, typed: bool = True) -> str:
         kind = release.types[release.names.index(name)]
-        return doubtful(raw, kind, self.policy.columns[name], self.columns[name])
+        return doubtful(raw, kind, self.policy.columns[name], self.columns[name], typed=typed)
 
     def _query(self, wanted: Sequence[str], texts: Mapping[str, str], source: str, weight: str = "1") -> str:
-        """Return SQL that takes the cells out of the lists of each record, and counts equal ones."""
-        lists = [tagged(text, self.columns[name], wanted.index(name)) for name, text in texts.items()]
-        every = f"list_concat({', '.join(lists)})" if len(lists) > 1 else lists[0]
-        return (
-            "SELECT one.place AS place, one.cell AS cell, CAST(sum(weight) AS BIGINT) AS many "
-            f"FROM (SELECT unnest({every}) AS one, {weight} AS weight FROM {source}) "
-            "WHERE one.cell IS NOT NULL GROUP BY ALL"
-        )
+        """Return SQL that counts equal cells of each column; the source is read once."""
+        every = ", ".join(f"{text} AS x{wanted.index(name)}" for name, text in texts.items())
+        parts = []
+        for name in texts:
+            place = wanted.index(name)
+            cell = f"unnest(x{place})" if self.columns[name].sets else f"x{place}"
+            parts.append(
+                f"SELECT {place} AS place, cell, CAST(sum(weight) AS BIGINT) AS many "
+                f"FROM (SELECT {cell} AS cell, weight FROM doubtful WHERE x{place} IS NOT NULL) "
+                "WHERE cell IS NOT NULL GROUP BY cell"
+            )
+        given = f"SELECT {every}, {weight} AS weight FROM {source}"
+        return f"WITH doubtful AS MATERIALIZED ({given}) {' UNION ALL '.join(parts)}"
 
     def guarantees(self, found: Mapping[str, Tally], names: Collection[str]) -> list[Guarantee]:
         """Return what was found of each column; ``names`` are the columns of the release."""
