@@ -80,7 +80,8 @@ class ReleasedValues:
         """Return how many records hold at least one of some values."""
         if self.record is None:
             return int(self.counts[values].sum())
-        return len(np.unique(self.record[values[self.of_cell]]))
+        held = self.record[values[self.of_cell]]  # in the order of the records
+        return len(held) and 1 + int(np.count_nonzero(held[1:] != held[:-1]))
 
     def pieces(self, value: int) -> list[str]:
         """Return the members of a set, the items of a list, the ends of a range, or the value itself."""
