@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -98,7 +98,7 @@ class AuditReport:
     keeps its promises. verified: the keys of the certificate that were compared with the release and the policy.
     claimed: the keys that a release cannot show. They are as true as the person who made the certificate.
     claimed_warnings: the warnings among these, as they are worded. signature: who signed the certificate, if somebody
-    did.
+    did. proven_steps: for each transformed column, which of its steps the cells prove.
     """
 
     passed: bool
@@ -114,6 +114,7 @@ class AuditReport:
     claimed: tuple[str, ...] = ()
     claimed_warnings: tuple[str, ...] = ()
     signature: Signature | None = None
+    proven_steps: Mapping[str, Sequence[bool]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON types; what is said of a certificate only where there is one."""

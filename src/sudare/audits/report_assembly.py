@@ -43,4 +43,5 @@ def conclude(
         verified=tuple(compared.verified),
         claimed=tuple(compared.claimed),
         claimed_warnings=tuple(compared.warnings),
+        proven_steps=found.transformed,
     )

@@ -374,8 +374,9 @@ class Masked:
     @property
     def words(self) -> str:
         """What such a value is, in words."""
-        kept = [f"{side} {many}" for side, many in (("first", self.first), ("last", self.last)) if many]
-        return f"a text of marks, but for its {' and '.join(kept)}" if kept else "a text of marks alone"
+        sides = (("first", self.first), ("last", self.last))
+        kept = [f"{side} {f'{many} characters' if many > 1 else 'character'}" for side, many in sides if many]
+        return f"a text of marks, but for its {' and its '.join(kept)}" if kept else "a text of marks alone"
 
     def accepts(self, text: str) -> bool:
         """Return whether a text is masked."""

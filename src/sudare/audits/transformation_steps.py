@@ -182,7 +182,7 @@ def _clipped(form: Numbers, low: Decimal | None, high: Decimal | None) -> Number
 
 def _replaced(spec: ReplaceSpec, form: Form, pairs: Pairs) -> Form:
     new = [value for value in pairs.values() if value]
-    listed = Listed.of(new, f"one of the {len(set(new)):,} values of the list")
+    listed = Listed.of(new, "one of the new values of the list")
     if spec.other != "keep":
         return listed if new else Empty()
     kept = Others(form, frozenset(map(same_value, pairs)))

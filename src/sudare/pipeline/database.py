@@ -95,6 +95,7 @@ def make_in_database(request: Request) -> Result:
                 counted(database, draft, target.shown),
                 policy,
                 method=str(request.method["name"]),
+                transformations=request.transformations,
                 memory=request.memory,
             )
         certificate = certify(request, figures, report, origin.shown, "does a column treat different values as equal?")

@@ -178,6 +178,7 @@ def audit_release(request: Request, figures: Figures, target: FileTarget | Table
         request.policy,
         method=str(request.method["name"]),
         mechanism=figures.mechanism.to_dict(),
+        transformations=request.transformations,
         memory=request.memory and request.memory // 2,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -176,7 +176,7 @@ class Request:
             about=self.policy.about.model_dump(exclude_none=True),
             source=self._source(),
             layout=None if layout is None else layout.to_dict(),
-            transformations=self.transformations,
+            transformations=_with_proofs(self.transformations, report),
         )
         if self.signer is None:
             return certificate
@@ -191,6 +191,12 @@ class Request:
         if isinstance(self.data, str | Path):
             return f"{file_format(Path(self.data)).name} file"
         return "table in memory"
+
+
+def _with_proofs(entries: Sequence[Mapping[str, Any]], report: AuditReport) -> list[dict[str, Any]]:
+    """Return what a certificate says of transformations; the audit knows which of them the cells prove."""
+    waiting = {name: iter(steps) for name, steps in report.proven_steps.items()}
+    return [{**entry, "proven": next(waiting.get(entry["column"], iter(())), False)} for entry in entries]
 
 
 def _one_class(figures: Figures, report: AuditReport) -> list[ReleaseWarning]:

@@ -12,15 +12,17 @@ from typing import Annotated, Any, Self, get_origin, get_type_hints
 class Guarantee:
     """One promise, as the audit found it."""
 
-    model: Annotated[str, "the model, or `identifiers absent`, `unnamed columns absent`, `subjects per class`"] = ""
+    model: Annotated[
+        str, "the model, or `identifiers absent`, `unnamed columns absent`, `subjects per class`, `transformation`"
+    ] = ""
     parameters: Annotated[Mapping[str, Any], "what the policy asked for"] = field(default_factory=dict)
-    required: Annotated[Any, "the limit"] = None
+    required: Annotated[Any, "the limit; null for a transformation that leaves no form which cells could show"] = None
     achieved: Annotated[Any, "the worst figure over all classes; null where no finite number says it"] = None
     holds: Annotated[bool, "whether every class keeps the promise"] = False
     offending_classes: Annotated[
         int,
-        "how many classes do not keep it (for km-anonymity: combinations of items; for uniqueness: records; for absent "
-        "columns: columns)",
+        "how many classes do not keep it (for km-anonymity: combinations of items; for uniqueness: records; for a "
+        "transformation: cells; for absent columns: columns)",
     ] = 0
     note: Annotated[str, "what a reader should know, often empty"] = ""
 

@@ -106,7 +106,7 @@ def make_on_spark(request: Request) -> Result:
                 written,
                 target.where,
                 policy,
-                told=AuditorInput(method=str(request.method["name"])),
+                told=AuditorInput(method=str(request.method["name"]), transformed=request.transformations),
                 mechanism=figures.mechanism.to_dict(),
                 say=lambda step: request.listener(step, 0, 0),
             )
