@@ -212,7 +212,7 @@ def test_times_are_in_utc_whatever_the_session_says(frame, spark, tmp_path):
 def test_no_key_is_in_a_plan(frame, tmp_path):
     release = sudare.anonymize(frame, policy(), out=tmp_path / "made.parquet")
     made = sudare.anonymize(frame, policy()).data
-    text = made._jdf.queryExecution().toString() + str(release.certificate.to_dict())
+    text = made._jdf.queryExecution().toString() + str(release.certificate)
     assert DIGITS not in text
     assert bytes.fromhex(DIGITS).decode("latin-1") not in text
 
@@ -223,7 +223,7 @@ def test_item_sets_are_transformed_on_executors(spark, tmp_path):
     columns = {
         "id": {"role": "insensitive"},
         "sex": {"role": "quasi"},
-        "codes": {"role": "insensitive", "transform": {"pseudonym": {"key": {"env": KEY}}}},
+        "codes": {"role": "insensitive", "kind": "items", "transform": {"pseudonym": {"key": {"env": KEY}}}},
     }
     asked = {"columns": columns, "require": [{"model": "k-anonymity", "k": 2}]}
     sudare.anonymize(spark.createDataFrame(table), asked, out=tmp_path / "made.parquet")

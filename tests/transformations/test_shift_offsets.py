@@ -11,7 +11,7 @@ import pytest
 
 from sudare.transformations.normal_texts import normal_texts
 from sudare.transformations.secret_keys import SecretKey
-from sudare.transformations.shift_offsets import offsets
+from sudare.transformations.shift_offsets import Offsets, offsets
 
 KEY = SecretKey(bytes(range(3, 35)))
 PEOPLE = pa.array([f"person {number}" for number in range(100_000)])
@@ -64,3 +64,23 @@ def test_records_without_a_person_have_a_secret_offset_too():
 def test_offsets_say_nothing_of_pseudonyms():
     """They come from a derived key: the same text has another digest."""
     assert (KEY.derived("shift").digests(PEOPLE[:10]) != KEY.digests(PEOPLE[:10])).any(axis=1).all()
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        [[5, None, 7, -3], [None], [], [100_000, 5, None], [1 << 40, 1], [-50, 70_000], [1 << 60]],
+        [[f" p{number % 50}" if number % 7 else None for number in range(40_000)]],
+        [[f"p{number} " if number % 7 else None for number in range(40_000)]],
+        [["1", "1.0", None], ["01"]],
+    ],
+)
+def test_offsets_that_are_kept_or_looked_up_are_the_same(batches):
+    kept = Offsets(KEY, 30)
+    kind = pa.int64() if isinstance(batches[0][0], int) else pa.string()
+    for cells in batches:
+        persons = pa.array(cells, kind)
+        plain = offsets(KEY, normal_texts(persons), 30).tolist()
+        assert kept.of(persons).to_pylist() == [
+            None if cell is None else days for cell, days in zip(cells, plain, strict=True)
+        ]

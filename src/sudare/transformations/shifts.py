@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +18,8 @@ from numpy.typing import NDArray
 from sudare.core.errors import Problem
 from sudare.policy import ShiftSpec
 from sudare.transformations.date_cells import day_texts
-from sudare.transformations.normal_texts import normal_texts
 from sudare.transformations.secret_keys import SecretKey
-from sudare.transformations.shift_offsets import offsets
+from sudare.transformations.shift_offsets import Offsets
 from sudare.transformations.step import Findings, Place, inner, is_text, plain, text_kind
 
 FIRST, LAST = -719_162, 2_932_896
@@ -39,6 +39,11 @@ class Shift:
     key: SecretKey
     person: str
     whole: bool = False
+
+    @cached_property
+    def offsets(self) -> Offsets:
+        """The offsets of people."""
+        return Offsets(self.key, self.spec.days)
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -66,8 +71,7 @@ class Shift:
 
     def moves(self, persons: pa.Array) -> pa.Array:
         """Return by how many days the dates of each person move."""
-        people = normal_texts(persons).dictionary_encode()
-        return pa.array(offsets(self.key, people.dictionary, self.spec.days), pa.int64()).take(people.indices)
+        return self.offsets.of(persons)
 
     def note_nobody(self, count: int, findings: Findings) -> None:
         """Note that so many dates have nobody whose offset they could move by."""
