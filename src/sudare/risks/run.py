@@ -149,7 +149,7 @@ def _transformed(
 
     The population is not transformed, so it is of use only if no known column is.
     """
-    policy = _as_read(again)
+    policy = _as_read(again, known)
     source, _ = read(data, policy)
     also = [name for name in policy.columns if _witnessed(policy, name, known) and _single(source.schema, name)]
     wanted = [*(name for name in targets if name in policy.columns), *also]
@@ -161,22 +161,24 @@ def _transformed(
     return Transformed(table, found, others)
 
 
-def _as_read(again: RepeatedSteps) -> Policy:
+def _as_read(again: RepeatedSteps, known: Sequence[str]) -> Policy:
     """Return the policy by which transformed data is encoded.
 
-    Columns that cannot be compared are left out, unless they are quasi-identifiers, which form classes. Hierarchies of
-    values that were drawn need not have those of the data.
+    Columns that cannot be compared are left out, unless they are known or quasi-identifiers, which form classes.
+    Hierarchies of values that were drawn need not have those of the data.
     """
     columns = dict(again.policy.columns)
     for name, way in again.ways.items():
         spec = columns[name]
-        if way == UNKNOWN and spec.role != "quasi":
+        if way == UNKNOWN and spec.role != "quasi" and name not in known:
             del columns[name]
         elif way == UNKNOWN:
             kept = {"transform": spec.transform, "separator": spec.separator}
-            columns[name] = ColumnSpec(role="quasi", kind="items" if spec.kind == "items" else None).model_copy(
+            columns[name] = ColumnSpec(role=spec.role, kind="items" if spec.kind == "items" else None).model_copy(
                 update=kept
             )
+        elif name in known and spec.order is not None:  # swapped categories are near to each other, or far
+            columns[name] = ColumnSpec(role="quasi", kind=spec.kind, order=spec.order)
         elif way == CHANGED and spec.hierarchy is not None and (spec.hierarchy.file or spec.hierarchy.tree):
             columns[name] = spec.model_copy(update={"hierarchy": None})
     lost = set(again.named(UNKNOWN, CHANGED))
