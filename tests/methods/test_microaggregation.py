@@ -158,8 +158,10 @@ def test_groups_are_large_enough_means_are_kept_and_the_order_of_rows_does_not_m
     order = list(range(len(rows)))
     random.shuffle(order)
     _, mixed = made([rows[place] for place in order])
-    assert [shown(partition, "a")[place] for place in order] == shown(mixed, "a")
-    assert [shown(partition, "b")[place] for place in order] == shown(mixed, "b")
+    # of equal records any may go to any of their groups
+    once = Counter(zip(rows, shown(partition, "a"), shown(partition, "b"), strict=True))
+    again = [rows[place] for place in order]
+    assert Counter(zip(again, shown(mixed, "a"), shown(mixed, "b"), strict=True)) == once
     # what covers a class is measured as for any other method
     assert generalize(table, partition).covers["a"].share.max() <= 1.0
 

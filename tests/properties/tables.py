@@ -160,6 +160,8 @@ def drawn_tables(
     models = [spec["model"] for spec in require]
     classes = [name for name, spec in specs.items() if fit_for_class(spec["role"], columns[name])]
     methods = [m for m in _METHODS if METHODS[m["name"]].needs in (None, *models)]
+    on_axis = any(_has_axis(types[name], spec) for name, spec in specs.items() if spec["role"] == "quasi")
+    methods = [m for m in methods if on_axis or not METHODS[m["name"]].aggregates]
     method = draw(st.sampled_from([m for m in methods if classes or "target" not in METHODS[m["name"]].options]))
     if "target" in METHODS[method["name"]].options:
         method = {**method, "target": draw(st.sampled_from(classes))}
@@ -174,6 +176,11 @@ def drawn_tables(
         },
     }
     return Drawn(columns, types, effective(policy))
+
+
+def _has_axis(kind: str, spec: dict[str, Any]) -> bool:
+    """Say whether a column holds numbers or dates that can be aggregated."""
+    return kind not in ("text", "truth") and spec.get("kind") != "categorical" and "hierarchy" not in spec
 
 
 def effective(policy: dict[str, Any]) -> dict[str, Any]:

@@ -76,9 +76,10 @@ def microaggregation(
     """Aggregate columns in groups of near records (see the module's description).
 
     ``k`` is the least number of records of a group, by default what the requirements imply. ``columns`` are those that
-    are aggregated, by default all numbers, dates, times and ordered categories without a hierarchy. ``seed`` is for
-    tests of the search.
+    are aggregated, by default all numbers, dates, times and ordered categories without a hierarchy. Nothing is drawn,
+    so ``seed`` makes no difference.
     """
+    del seed
     listener = progress or silent
     names = aggregated_columns(table, columns)
     if table.sets:
@@ -95,7 +96,7 @@ def microaggregation(
     order = in_order(table, then=set_ranks(table))
     given, table = table, table.taken(order)
     chosen = {name: table.single[name] for name in names}
-    found = _groups(table, requirements, size, list(chosen.values()), seed, listener)
+    found = _groups(table, requirements, size, list(chosen.values()), listener)
     listener("decide", 1.0, 1.0)
     nearest = medoids(coordinates(list(chosen.values())), found) if representative == "medoid" else None
     shown = {name: represent(column, found, representative, nearest) for name, column in chosen.items()}
@@ -143,9 +144,7 @@ def _unfit(table: Table, name: str) -> Problem | None:
     return None
 
 
-def _groups(
-    table: Table, requirements: Requirements, size: int, columns: list[Column], seed: int | None, listener: Listener
-) -> Groups:
+def _groups(table: Table, requirements: Requirements, size: int, columns: list[Column], listener: Listener) -> Groups:
     """Return the groups of records, which are in their order."""
     names = {column.name for column in columns}
     others = table.without(names)
@@ -157,7 +156,7 @@ def _groups(
     inside = apart_by_missing(table, requirements, size, classes, missing_cells(columns))
     limits = None if requirements.only_rows else Limits(table, requirements)
     points = coordinates(columns)
-    found = group_records(points, size, within=inside, limits=limits, seed=seed, progress=listener)
+    found = group_records(points, size, within=inside, limits=limits, progress=listener)
     return Groups.of(np.unique(found, return_inverse=True)[1].astype(np.int64))
 
 
