@@ -118,7 +118,7 @@ def _transformations(found: Figures) -> Facts:
                 figures or "–",
                 step["guarantees"],
                 step["does_not"],
-                "yes" if step["proven"] else "no",
+                Cell("yes" if step["proven"] else "no", note=step.get("proof", "")),
             ]
         )
     return {"rows": rows, "notes": [f"{note[0].upper()}{note[1:]}" for note in found["unmatched"]]}

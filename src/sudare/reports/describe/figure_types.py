@@ -38,7 +38,8 @@ class Checked(TypedDict, total=False):
 class Step(TypedDict):
     """A transformation, or the sample (``column`` is None), as the certificate has it, without values of the data.
 
-    ``beyond`` is the share of the records that had a value beyond a limit: None if they are few.
+    ``beyond`` is the share of the records that had a value beyond a limit: None if they are few. ``proof`` is what the
+    audit says of the cells after the last step.
     """
 
     column: str | None
@@ -50,6 +51,7 @@ class Step(TypedDict):
     does_not: str
     figures: dict[str, Any]
     beyond: NotRequired[float | None]
+    proof: NotRequired[str]
 
 
 class ColumnFigures(Leads, Checked):

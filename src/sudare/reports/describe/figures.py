@@ -25,7 +25,7 @@ from sudare.reports.describe.exposure import blurred_risk
 from sudare.reports.describe.figure_types import ClassFigures, Contents, Figures, Records
 from sudare.reports.describe.losses import published_losses
 from sudare.reports.describe.relations import relations
-from sudare.reports.describe.transformation_figures import steps_of
+from sudare.reports.describe.transformation_figures import TRANSFORMATION, steps_of
 from sudare.sources.opened_source import Data
 from sudare.sources.repeated_steps import REPEATED
 from sudare.table import Column
@@ -74,7 +74,10 @@ def describe(
         "people": pair.people is not None,
         "method": pair.method,
         "records": _records(pair, crowd),
-        "guarantees": [_guarantee(one) for one in certificate.guarantees],
+        # the proofs of transformations stand where these are described, unless one failed
+        "guarantees": [
+            _guarantee(one) for one in certificate.guarantees if one.model != TRANSFORMATION or not one.holds
+        ],
         "warnings": [one.to_dict() for one in certificate.warnings],
         "columns": described.plain,
         "contents": _contents(pair, crowd, listener),

@@ -30,6 +30,8 @@ ON_AXIS = ("top", "bottom", "round", "band", "truncate")
 """Steps whose cells have a place on the axis that they came from; the first characters of a text have none."""
 _BELOW = re.compile(r"^< (?P<end>.+)$")
 _FROM = re.compile(r"^>= (?P<end>.+)$")
+TRANSFORMATION = "transformation"
+"""The guarantee of the audit about the cells of a transformed column."""
 _VALUES = ("values", "file")
 """What a list of replacements says: values of the data, and the path of a file."""
 
@@ -37,6 +39,9 @@ _VALUES = ("values", "file")
 def steps_of(pair: Pair, crowd: Crowd) -> list[Step]:
     """Return the transformations of a release, as its certificate has them, without values of the data."""
     found: list[Step] = []
+    proofs = {
+        str(one.parameters.get("column")): one for one in pair.certificate.guarantees if one.model == TRANSFORMATION
+    }
     seen: dict[str | None, int] = {}
     for entry in pair.certificate.transformations or ():
         number = seen.get(entry.column, 0)
@@ -51,6 +56,9 @@ def steps_of(pair: Pair, crowd: Crowd) -> list[Step]:
             "does_not": str(entry.does_not),
             "figures": dict(entry.figures),
         }
+        steps = pair.policy.transformed.get(str(entry.column), ())
+        if entry.column in proofs and number == len(steps) - 1:  # the cells are those of the last step
+            step["proof"] = str(proofs[entry.column].note)
         if entry.column is not None and number == 0:
             step |= _beyond(pair, entry.column, crowd)  # type: ignore[typeddict-item]
         found.append(step)
