@@ -87,7 +87,7 @@ def risk_of(
     sensitive = {name: found for name in targets if (found := _column(table, name)) is not None}
     view, later, unguessed = None, None, {} if target is not None else _not_inferred(policy, source.schema)
     if opened is not None:
-        again = repeated_steps(policy, _entries(opened.certificate))
+        again = repeated_steps(policy, _entries(opened.certificate), unshifted={*policy.quasi, *known})
         _check_records(opened, policy, table)
         compared = table
         if policy.transforms:
@@ -107,7 +107,7 @@ def risk_of(
         unique={"before": _unique_before(table, policy), "after": after},
         not_inferred=unguessed,
         transformed={name: [step.name for step in steps] for name, steps in policy.transformed.items()},
-        notes=(*measured.notes, *_notes(policy, () if opened is None else again.notes)),
+        notes=(*measured.notes, *_notes(policy, known, None if opened is None else again)),
     )
 
 
@@ -122,7 +122,7 @@ def _check_records(opened: Released, policy: Policy, table: Table) -> None:
     check_rows(opened, table.rows, None if sample is None else sample.share, people)
 
 
-def _notes(policy: Policy, keys: Sequence[str]) -> list[str]:
+def _notes(policy: Policy, known: Sequence[str], again: RepeatedSteps | None) -> list[str]:
     """Return what to know of the figures where a policy transforms columns."""
     notes = []
     if policy.transformed:
@@ -133,7 +133,15 @@ def _notes(policy: Policy, keys: Sequence[str]) -> list[str]:
             "the release is a sample: figures after are about the records in it, and say what an intruder achieves who "
             "knows that a person is among them."
         )
-    return [*notes, *keys]
+    if again is None:
+        return notes
+    linked = [f"'{name}'" for name in known if policy.shows_pseudonym(name) and again.ways.get(name) == REPEATED]
+    if linked:
+        notes.append(
+            f"pseudonyms in {', '.join(linked)} are compared by their key: figures after are those of an intruder who "
+            "has it."
+        )
+    return [*notes, *again.notes]
 
 
 def _transformed(
@@ -459,10 +467,7 @@ def _is_near(policy: Policy, again: RepeatedSteps, name: str, column: Any) -> bo
     """Return whether cells of a column are near to what records hold: it was changed at random, and has an axis."""
     steps = [step.name for step in policy.transformed.get(name, ())]
     way = again.ways.get(name)
-    # dates that move with the key are near, too: an intruder does not have it
-    return has_axis(column) and (
-        way == CHANGED or (way == PERMUTED and "shuffle" not in steps) or (way == REPEATED and "shift" in steps)
-    )
+    return has_axis(column) and (way == CHANGED or (way == PERMUTED and "shuffle" not in steps))
 
 
 def _is_witness(opened: Released, table: Table, again: RepeatedSteps, name: str) -> bool:

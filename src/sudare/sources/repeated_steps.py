@@ -14,7 +14,7 @@ column says how it may be compared all the same:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -57,10 +57,13 @@ class RepeatedSteps:
         return [name for name, way in self.ways.items() if way in ways]
 
 
-def repeated_steps(policy: Policy, entries: Sequence[Mapping[str, Any]] = ()) -> RepeatedSteps:
+def repeated_steps(
+    policy: Policy, entries: Sequence[Mapping[str, Any]] = (), unshifted: Collection[str] = ()
+) -> RepeatedSteps:
     """Return what can be done to the data again; ``entries`` is what the certificate says of the transformations.
 
-    Its limits were found when the release was made, and its fingerprints say whether a key is still the same.
+    Its limits were found when the release was made, and its fingerprints say whether a key is still the same. Dates of
+    ``unshifted`` columns stay as they are: an outsider does not have the key, and knows the true ones.
     """
     told = _by_step(entries)
     ways: dict[str, Way] = {}
@@ -73,7 +76,7 @@ def repeated_steps(policy: Policy, entries: Sequence[Mapping[str, Any]] = ()) ->
         if spec.role == "subject":  # pseudonyms number people as the values do
             columns[name] = spec.model_copy(update={"transform": None})
             continue
-        kept, ways[name] = _kept(policy, name, steps, told, notes)
+        kept, ways[name] = _kept(policy, name, steps, told, notes, shifts=name not in unshifted)
         columns[name] = spec.model_copy(update={"transform": kept or None})
     again = policy.model_copy(update={"columns": columns, "sample": None})
     return RepeatedSteps(again, ways, tuple(dict.fromkeys(notes)), policy.sample is not None)
@@ -110,6 +113,8 @@ def _kept(
     steps: Sequence[Transformation],
     told: Mapping[tuple[str, int], Mapping[str, Any]],
     notes: list[str],
+    *,
+    shifts: bool,
 ) -> tuple[list[Transformation], Way]:
     """Return the steps of a column that can be repeated, and how it may then be compared."""
     kept: list[Transformation] = []
@@ -125,7 +130,8 @@ def _kept(
             way = CHANGED
         elif isinstance(spec, ShiftSpec):
             # dates that came from other records have moved with these
-            known = way == REPEATED and spec.key is not None and _has_key(policy, name, spec.key, entry, notes)
+            own = shifts and way == REPEATED
+            known = own and spec.key is not None and _has_key(policy, name, spec.key, entry, notes)
             way = REPEATED if known else CHANGED
             kept += [step] if known else []
         elif step.name == "pseudonym":
