@@ -268,7 +268,12 @@ def show_estimated_figures(found: dict[str, Any], total: int) -> None:
     if total > len(lines):
         say(f"  ... and {total - len(lines)} more (--lines, or --json)")
     limited = ", subject to the notes" if found["notes"] or numbers else ""
-    say(f"intervals contain the true figure in {100 * found['level']:g}% of cases{limited}")
+    held = {row["limits"] for row in found["rows"]}
+    if "interval" in held:
+        say(f"intervals contain the true figure in {100 * found['level']:g}% of cases{limited}")
+    if "bounds" in held:
+        also = " of the figures with such a note" if "interval" in held else ""
+        say(f"low and high{also} are bounds: the true figure is always between them")
     for note, place in numbers.items():
         say(f"({place}) {note}")
     for note in found["notes"]:
@@ -290,10 +295,21 @@ def _number(value: float | None) -> str:
 def show_guarantees(guarantees: list[dict[str, Any]]) -> None:
     """Show the guarantees, a line each."""
     for one in guarantees:
+        if one["model"] == "transformation" and one["holds"]:
+            _show_cells(one)
+            continue
         asked = ", ".join(f"{key} = {value}" for key, value in one["parameters"].items() if value)
         achieved = f"; achieved {_figure(one['achieved'])}" if one["required"] else ""
         note = f" Note: {one['note']}" if one["note"] else ""
         say(f"  proven: {one['model']}{f' ({asked})' if asked else ''}{achieved}{note}")
+
+
+def _show_cells(one: Mapping[str, Any]) -> None:
+    """Show what the audit read from the cells of a transformed column, if that is anything."""
+    given = one["parameters"]
+    steps = ", ".join(name for step in given.get("steps") or () for name in step)
+    proven = "proven" if one["required"] is not None else "not proven"
+    say(f"  {proven}: cells of {word(given.get('column'))} after {word(steps)}. {word(one['note'])}")
 
 
 def show_audit(out: str, report: Mapping[str, Any]) -> None:

@@ -97,7 +97,7 @@ class FigureAnswer:
         kinds = {"figure": pa.string(), "records": pa.int64(), "limits": pa.string(), "note": pa.string()}
         told = {
             name: pa.array([row[name] for row in self.rows], kinds.get(name, pa.float64()))
-            for name in ("figure", "estimate", "se", "low", "high", "records", "limits", "note")
+            for name in ("figure", "estimate", "se", "low", "high", "limits", "records", "note")
         }
         return row_columns([row["cell"] for row in self.rows], [each.column for each in self.question.by], told)
 
@@ -304,7 +304,7 @@ class _Work:
         told = column.told
         among = int(np.count_nonzero(np.isfinite(column.values))) + self.certificate.suppressed
         growth = told.growth if everybody and told.first and not told.multiplied else 1.0
-        return NoisyColumn(column.values[records], told.errors, told.kept, among, growth, told.drawn)
+        return NoisyColumn(column.values[records], told.errors, told.kept, among, growth, told.drawn, told.doubt)
 
     def _shared(self, records: Ints) -> Shared | None:
         """Return the noise that two columns share: its covariance follows from that of all released records."""

@@ -83,8 +83,8 @@ def _formula(given: Any, released: Sequence[str], problems: list[Problem]) -> li
         problems.append(Problem("regress", "must be a text with one ~ between two columns.", hint))
         return []
     parts = [(given[: sign.start()].strip(), given[sign.end() :].strip()) for sign in re.finditer("~", given)]
-    outcome, rest = next(((left, right) for left, right in parts if left in released), parts[0])
-    regressors = [rest] if rest in released else _added(rest, released)
+    read = [(outcome, _added(rest, released)) for outcome, rest in parts]
+    outcome, regressors = next((each for each in read if {each[0], *each[1]} <= set(released)), read[0])
     found = _known("regress", [outcome, *regressors], released, problems)
     if len(regressors) > 1 and not problems:
         what = "has several regressors; lines with one regressor can be estimated."

@@ -62,7 +62,8 @@ class NoisyColumn:
     """A column of numbers with the errors that steps left in them, in the order of the steps.
 
     ``kept`` is the part of the errors' variance that adds up to 0 over ``among`` numbers. ``drawn`` is the part that is
-    ``growth`` - 1 times the variance of these very numbers, if there is such a part.
+    ``growth`` - 1 times the variance of these very numbers, if there is such a part. ``doubt`` is how far the variance
+    of the errors may be from what is published, as a standard deviation: it is published with four digits.
     """
 
     released: Floats
@@ -71,6 +72,7 @@ class NoisyColumn:
     among: int = 0
     growth: float = 1.0
     drawn: float = 0.0
+    doubt: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,10 @@ def moments(
         if all(column.kept for column in columns):
             errors[0, 1] = errors[1, 0] = noise[0, 1] - both / max(column.among for column in columns)
     errors *= np.outer(left, left)
+    for place, column in enumerate(columns):
+        if column.growth == 1:
+            own = width + place * width
+            errors[own, own] += (column.doubt / scale[place] ** 2) ** 2
     reach = normal_quantile(level)
     if sampling is not None and n > 1:
         errors += (1 - sampling.share) * (_spread(values - mean[:, np.newaxis], sampling.person) - noise)
@@ -221,7 +227,7 @@ def variance(found: Moments) -> Figure:
     width = len(found.first)
     se = _root(found.errors[width, width]) * found.bessel
     if given <= 0 and se > 0:
-        return Figure(0.0, se * unit, 0.0, max(given + found.reach * se, 0.0) * unit, NOTHING_LEFT)
+        return Figure(0.0, se * unit, 0.0, found.reach * se * unit, NOTHING_LEFT)
     if found.sampled and given > 2 * se:  # variances of samples are skewed, and their logarithms hardly are
         factor = math.exp(found.reach * se / given) if given > 0 else 1.0
         return Figure(given * unit, se * unit, given / factor * unit, given * factor * unit)

@@ -14,6 +14,8 @@ from sudare.releases.certificate_parts import TransformationEntry
 
 ROUNDED = 1 / 12
 """What a published variance of noise has for rounding to whole numbers."""
+DIGITS = 4
+"""The digits of a published variance."""
 RANDOM = ("noise", "swap", "shuffle", "shift")
 """Transformations after which a cell is not about its own record, or is not its value."""
 NO_NUMBERS: Mapping[str, str] = {
@@ -62,7 +64,8 @@ class Published:
 
     ``kept`` is the part of the errors' variance that adds up to 0 over the whole column, ``drawn`` the variance of
     noise that is correlated with that of the columns in ``group``, ``growth`` by how much it makes covariances larger.
-    ``first`` says whether nothing came before that noise. ``moved`` says that cells changed places, and ``within`` in
+    ``first`` says whether nothing came before that noise. ``doubt`` is the standard deviation of what the published
+    variance lost by rounding. ``moved`` says that cells changed places, and ``within`` in
     groups of which columns.
     """
 
@@ -76,6 +79,7 @@ class Published:
     growth: float = 1.0
     group: frozenset[str] = frozenset()
     first: bool = True
+    doubt: float = 0.0
     moved: Literal["", "swap", "shuffle"] = ""
     within: frozenset[str] | None = None
 
@@ -142,6 +146,9 @@ def _noisy(found: Published, given: Mapping[str, Any], figures: Mapping[str, Any
     else:
         kind: Literal["normal", "laplace"] = "laplace" if given.get("kind") == "laplace" else "normal"
         drawn = _variance(name, given, figures, kind, rounded)
+        if given.get("scale") is None and drawn > 0:
+            last = 10.0 ** (math.floor(math.log10(float(figures["error_variance"]))) - DIGITS + 1)
+            found = replace(found, doubt=math.hypot(found.doubt, last / math.sqrt(12)))
         added = whole_noise(kind, drawn) if rounded else noise(kind, drawn)
         errors = (added,)
         if given.get("keep_total"):
