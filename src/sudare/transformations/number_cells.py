@@ -104,7 +104,7 @@ def _texts(values: NDArray[Any], there: NDArray[np.bool_]) -> pa.Array:
 
 def plain_text(number: float) -> str:
     """Return the shortest decimal text of a number, without an exponent."""
-    text = repr(float(number))
+    text = repr(float(number) + 0.0)  # minus zero is zero
     if "e" not in text:
         return text.removesuffix(".0")
     return np.format_float_positional(number, trim="-")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sudare.policy import NoiseSpec, Policy, RoundSpec, Transformation
 from sudare.transformations.step import Place
 
 if TYPE_CHECKING:
@@ -72,8 +71,6 @@ GUARANTEES: Mapping[str, tuple[str, str]] = {
     ),
 }
 """For each transformation, what it guarantees and what it does not."""
-FROM_FILE = ("pseudonym", "top", "bottom", "round", "truncate", "band", "mask", "replace", "redact")
-"""The transformations whose form the audit can read from the file."""
 
 
 def facts(work: Transformed) -> list[dict[str, Any]]:
@@ -85,7 +82,6 @@ def facts(work: Transformed) -> list[dict[str, Any]]:
             step.name,
             step.parameters(),
             key=work.keys.fingerprint(step),
-            proven=_proven(policy, name, number),
             figures=dict(work.findings.figures.get(Place(name, number, step.name), {})),
         )
         for name, steps in policy.transformed.items()
@@ -94,7 +90,7 @@ def facts(work: Transformed) -> list[dict[str, Any]]:
     ]
     if policy.sample is not None:
         parameters = {"share": policy.sample.share, "per": "record" if work.sample is None else _per(work)}
-        entries.append(_entry(None, "sample", parameters, key=None, proven=False, figures={}))
+        entries.append(_entry(None, "sample", parameters, key=None, figures={}))
     return entries
 
 
@@ -103,7 +99,7 @@ def _per(work: Transformed) -> str:
 
 
 def _entry(
-    column: str | None, name: str, parameters: Mapping[str, Any], *, key: str | None, proven: bool, figures: object
+    column: str | None, name: str, parameters: Mapping[str, Any], *, key: str | None, figures: object
 ) -> dict[str, Any]:
     guarantees, does_not = GUARANTEES[name]
     return {
@@ -111,30 +107,8 @@ def _entry(
         "transformation": name,
         "parameters": dict(parameters),
         "key": key,
-        "proven": proven,
+        "proven": False,  # until the audit has read the cells
         "guarantees": guarantees,
         "does_not": does_not,
         "figures": figures,
     }
-
-
-def _proven(policy: Policy, name: str, number: int) -> bool:
-    """Return whether the audit reads the form of a step from the file: of the last one that leaves a form."""
-    steps = policy.transformed[name]
-    return number == len(steps) - 1 and _has_form(steps[number])
-
-
-def _has_form(step: Transformation) -> bool:
-    if isinstance(step.step, NoiseSpec):
-        return step.step.bounds is not None
-    return step.name in FROM_FILE
-
-
-def random_steps(policy: Policy) -> list[tuple[str, str]]:
-    """Return the columns and names of steps whose results are drawn at random."""
-    return [
-        (name, step.name)
-        for name, steps in policy.transformed.items()
-        for step in steps
-        if step.name in ("noise", "swap", "shuffle") or (isinstance(step.step, RoundSpec) and step.step.how == "random")
-    ]
