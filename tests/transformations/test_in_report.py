@@ -210,6 +210,13 @@ def test_a_comparison_says_what_was_done_before_and_repeats_it_by_its_seed():
     assert again.to_dict() == found.to_dict()
 
 
+def test_a_notebook_shows_what_was_done():
+    release = sudare.anonymize(people(300), RULES, seed=1)
+    shown = release._repr_html_()
+    assert "Transformed before: visit (pseudonym), age (top), " in shown
+    assert "<td>transformation</td>" not in shown
+
+
 def test_terminal_and_view_say_what_was_done(tmp_path, capsys):
     from sudare.cli.terminal import show_release
     from sudare.releases.certificate import Certificate
@@ -221,7 +228,10 @@ def test_terminal_and_view_say_what_was_done(tmp_path, capsys):
     assert told.startswith("visit (pseudonym), age (top), ")
     assert told.endswith("disease (replace), a random sample of 90%")
     show_release(str(out), release.certificate)
-    assert f"  transformed before: {told}" in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert f"  transformed before: {told}" in lines
+    assert "  proven: cells of age after top. Every value is a number up to 89, or missing." in lines
+    assert [line for line in lines if line.startswith("  not proven: cells of beds after swap. Nothing follows")]
 
     from typer.testing import CliRunner
 

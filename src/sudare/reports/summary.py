@@ -26,9 +26,11 @@ def release_summary(certificate: Certificate, title: str) -> str:
             "verdict": "holds" if one.holds else "broken",
         }
         for one in certificate.guarantees
+        if one.model != "transformation" or not one.holds
     ]
+    done = certificate.transformed
     records = f"{certificate.rows_out:,} of {certificate.rows_in:,} records"
-    about = f"{records}{classes}.{verdict} Loss: {told}."
+    about = f"{records}{classes}.{verdict} Loss: {told}." + (f" Transformed before: {done}." if done else "")
     warnings = [one.text for one in certificate.warnings]
     return str(rendered("summary.html", title=title, about=about, rows=rows, warnings=warnings))
 

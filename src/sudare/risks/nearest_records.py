@@ -65,6 +65,7 @@ class NearestRecords(NearestClasses):
     ) -> None:
         super().__init__(shown, names, grouped, columns, only)
         self.class_of_row = grouped.of_row
+        self.last: tuple[Columns, Ints, list[tuple[slice, NDArray[np.uint8]]]] | None = None
         for name, cells in self.cells.items():
             if cells.spans is not None:
                 self.spread[name] = _spread(columns[name])
@@ -124,7 +125,14 @@ class NearestRecords(NearestClasses):
         return found
 
     def tied(self, columns: Columns, rows: Ints) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
-        """Yield some people after the other, and which classes are nearest to each of them."""
+        """Yield some people after the other, and which classes are nearest to each; remember the last answer."""
+        if self.last is None or self.last[0] is not columns or self.last[1] is not rows:
+            found = [(part, np.packbits(nearest, axis=1)) for part, nearest in self._tied(columns, rows)]
+            self.last = columns, rows, found
+        for part, bits in self.last[2]:
+            yield part, np.unpackbits(bits, axis=1, count=self.count).view(np.bool_)
+
+    def _tied(self, columns: Columns, rows: Ints) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
         block = max(PAIRS // max(self.count, 1), 1)
         for at in range(0, len(rows), block):
             part = slice(at, min(at + block, len(rows)))
@@ -143,8 +151,8 @@ class NearestRecords(NearestClasses):
             return
         places = places_of(column)
         assert places is not None
-        spans = cells.spans[cells.of_row[self.rows]]
-        low, high = spans[:, 0], spans[:, 1]
+        low, high = cells.spans[:, 0], cells.spans[:, 1]
+        codes, own = np.unique(codes, return_inverse=True)
         empty, anything = np.isnan(low), np.isneginf(low) & np.isposinf(high)
         missing = codes == column.missing_code
         known = np.append(places, 0.0)[codes][:, None]
@@ -153,7 +161,7 @@ class NearestRecords(NearestClasses):
         # missing cells stay where they are, whatever is drawn
         apart[:, empty] = np.inf
         apart[missing] = np.where(empty | anything, 0.0, np.inf)
-        far += apart
+        far += apart[:, cells.of_row[self.rows]][own]
 
 
 def _spread(column: object) -> float:
