@@ -17,7 +17,7 @@ SLOW := tests/engines tests/soak tests/papers tests/docs tests/properties tests/
 	tests/cli/test_bounds.py tests/cli/test_compare.py tests/cli/test_item_set_memory.py \
 	tests/cli/test_killed.py tests/cli/test_like_windows.py tests/cli/test_plans.py tests/comparisons/test_comparison.py \
 	tests/comparisons/test_measurement.py tests/comparisons/test_same_figures.py \
-	tests/estimates/test_run.py tests/estimates/test_shrinkage.py \
+	tests/estimates/test_figure_coverage.py tests/estimates/test_run.py tests/estimates/test_shrinkage.py \
 	tests/kernels/test_item_combinations.py tests/kernels/test_regroups.py tests/kernels/test_shard_summaries.py \
 	tests/methods/test_large_lattices.py tests/policy/test_effects.py tests/reports/test_in_browser.py
 
@@ -83,6 +83,7 @@ bench: $(VENV)/installed-for-tests
 	$(BIN)/python benchmarks/full_domain.py
 	$(BIN)/python benchmarks/tds.py
 	$(BIN)/python benchmarks/clustering.py
+	$(BIN)/python benchmarks/microaggregation.py
 	$(BIN)/python benchmarks/drawing.py
 	$(BIN)/python benchmarks/risk.py
 	$(BIN)/python benchmarks/uniqueness.py

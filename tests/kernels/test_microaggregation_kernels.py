@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.kernels.microaggregation.annealing import Search, improve_blocks
+from sudare.kernels.microaggregation.annealed_blocks import Search, improve_blocks
 from sudare.kernels.microaggregation.group_lists import (
     Blocks,
     grouped,

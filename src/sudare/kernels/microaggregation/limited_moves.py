@@ -35,6 +35,8 @@ TRIED = 3
 """Columns in which a part may be cut: those in which its records are farthest apart."""
 SAMPLE = 1024
 """Records by which this is measured."""
+NOBODY = np.int64(-1)
+"""In place of a record. As a number in the source it would have :func:`keeps` compiled anew."""
 
 
 class Needs(NamedTuple):
@@ -52,9 +54,9 @@ class Needs(NamedTuple):
 
 @kernel
 def keeps(rows, leaving, coming, needs):
-    """Return whether some records keep the limits if one leaves and another one comes (-1: none)."""
+    """Return whether some records keep the limits if one leaves and another one comes (-1: nobody)."""
     kind, tally = needs.kind, needs.tally
-    size, different = 0, 0
+    size, different = np.int64(0), np.int64(0)
     for at in range(len(rows) + 1):
         row = coming if at == len(rows) else rows[at]
         if row >= 0 and row != leaving:
@@ -88,7 +90,7 @@ def _spreads(points, rows, spread):
 @kernel
 def _dealt(rows, needs):
     """Let the lower half of the records of each kind come first, and return how many these are; rows are ascending."""
-    found, kinds = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    found, kinds = np.empty(len(rows), np.int64), np.empty(len(rows))  # as columns are: sorting is compiled once
     for at in range(len(rows)):
         kinds[at] = needs.kind[rows[at]]
     by_kind = np.argsort(kinds, kind="mergesort")
@@ -134,7 +136,7 @@ def split_parts(points, rows, start, needs, groups):
                         by_column[at] = points[part[at], c]
                     part[:] = part[np.argsort(by_column[:size], kind="mergesort")]
                     middle = size // 2 // k * k if turn < tries else _dealt(part, needs)
-                    if keeps(part[:middle], -1, -1, needs) and keeps(part[middle:], -1, -1, needs):
+                    if keeps(part[:middle], NOBODY, NOBODY, needs) and keeps(part[middle:], NOBODY, NOBODY, needs):
                         cut = middle
                         break
                     part[:] = before
@@ -173,8 +175,8 @@ def anneal_limited(points, nearby, groups, needs, heats, steps, seed):
             cost -= off(points, i, total, g, there) * there / (there - 1)
             if (
                 taken(state, cost, heat)
-                and keeps(member[g, :there], i, -1, needs)
-                and keeps(member[h, :other], -1, i, needs)
+                and keeps(member[g, :there], i, NOBODY, needs)
+                and keeps(member[h, :other], NOBODY, i, needs)
             ):
                 move(points, total, size, member, of, slot, i, h)
         else:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.core.progress import Listener
-from sudare.kernels.microaggregation.annealing import Search
+from sudare.kernels.microaggregation.annealed_blocks import Search
 from sudare.kernels.microaggregation.group_lists import Blocks
 from sudare.kernels.microaggregation.limited_moves import Needs, improve_limited, split_parts
 from sudare.methods.class_counts import tallied

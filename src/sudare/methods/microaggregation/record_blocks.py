@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,20 +22,29 @@ def near_blocks(middles: NDArray[np.float64], weights: Ints, most: int, seed: in
     A part is cut across a column in which its units are far apart: the one in which they are farthest apart, after the
     spread of each column was multiplied by a random number. ``middles`` has a row for each unit.
     """
-    generator = np.random.default_rng(seed)
+    chance = _fractions(seed)
     waiting, found = [np.arange(len(middles))], []
     while waiting:
         units = waiting.pop()
         if len(units) < 2 or weights[units].sum() <= most:
             found.append(np.sort(units))
             continue
+        stretched = np.array([0.3 + 0.7 * next(chance) for _ in range(middles.shape[1])])
         some = middles[units[:: -(-len(units) // SAMPLE)]]
-        column = int(np.argmax(some.std(axis=0) * generator.uniform(0.3, 1.0, middles.shape[1])))
-        share = 0.5 + UNEVEN * generator.uniform(-1.0, 1.0)
+        column = int(np.argmax(some.std(axis=0) * stretched))
+        share = 0.5 + UNEVEN * (2.0 * next(chance) - 1.0)
         cut = min(max(int(share * len(units)), 1), len(units) - 1)
         parted = units[np.argpartition(middles[units, column], cut)]
         waiting += [parted[cut:], parted[:cut]]
     return found
+
+
+def _fractions(seed: int) -> Iterator[float]:
+    """Yield numbers from 0 to 1, without an end, that look random. They decide where to search, never what is shown."""
+    word = seed
+    while True:
+        word = (word * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield (word >> 11) / 2**53
 
 
 def joined_blocks(parts: list[Ints]) -> Blocks:

@@ -6,7 +6,7 @@ Steps
     2. One column is cut exactly, by dynamic programming (:mod:`sudare.kernels.microaggregation.line_groups`).
     3. Otherwise MDAV makes the first groups. Simulated annealing improves them: records move to the groups of their
        neighbours, or change places; groups are dissolved, and others are made
-       (:mod:`sudare.kernels.microaggregation.annealing`).
+       (:mod:`sudare.kernels.microaggregation.annealed_blocks`).
     4. Many records are parted into blocks of near ones, which are searched at the same time. Then the groups are parted
        anew, in other places, and the search goes on at a lower temperature. So no border between blocks remains.
     5. With limits on sensitive values, groups are made and moved so that each keeps them
@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.core.progress import Listener, silent
-from sudare.kernels.microaggregation import annealing as kernel
+from sudare.kernels.microaggregation import annealed_blocks as kernel
 from sudare.kernels.microaggregation.group_lists import Blocks
 from sudare.kernels.microaggregation.line_groups import cut_lines
 from sudare.methods.clustering.neighbourhoods import Ints
@@ -59,7 +59,7 @@ HOT, COLD = 30.0, 3e-4
 """The first and the last temperature, in mean squared errors; with outliers, a few records make up most of these."""
 WARM = 1.0
 """The first temperature of many records: with few steps for each, a higher one would only lose what MDAV found."""
-ROUNDS, FEW_ROUNDS = 8, 5
+ROUNDS, FEW_ROUNDS = 8, 4
 """Times that many records are parted into blocks; fewer times if there are few steps for each."""
 MIDDLE = 500
 """Fewer steps than this for each record are few."""
