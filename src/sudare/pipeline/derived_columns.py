@@ -1,10 +1,10 @@
-"""Transformed columns of a table that stays in its database: a view in which they are derived from its own.
+"""Transformed columns of a table that stays in its database: a temporary table in which they are derived from its own.
 
 Steps that a database works out exactly as they are worked out here become SQL: top and bottom coding and rounding of
 whole numbers, shifts of dates, and redaction. For all others the different values of the column come here with their
 counts, the usual steps are applied to them, and what became of each value goes back as a temporary table. So the cells
-are those of any other engine. The tables also connect people with pseudonyms and offsets: they are dropped before the
-release gets its name.
+are those of any other engine. These tables connect people with pseudonyms and offsets: they are dropped as soon as all
+columns are derived.
 
 Steps that are random, or that look at more than different values, need the records themselves (:func:`can_derive`).
 """
@@ -87,7 +87,7 @@ def derived(request: Request, database: Database, origin: Place) -> Iterator[Pla
         request.transformations = list(facts(work))
         same = [name for name in found if keeps_type(policy, name)]
         names = [name for name in policy.released if name in schema.names]
-        yield table.view(names, found, same)
+        yield table.made(names, found, same)
 
 
 class _Column:
@@ -137,7 +137,7 @@ class _Column:
             self.offsets[key] = self.table.mapped([person], people, step.moves(_one(people.column(0))))
         days = self.offsets[key]
         findings, moved = self.work.findings, cells.moved(days)
-        step.note_nobody(self.table.counted(f"{cells.sql} IS NOT NULL AND {days.sql} IS NULL"), findings)
+        step.note_nobody(self.table.counted(cells.without(days)), findings)
         step.note_outside(self.table.counted(moved.outside_of_years()), findings)
         return moved
 

@@ -412,6 +412,14 @@ def _hash(number: int, seed: int = 42) -> int:
     return found - WORDS if found >> 31 else found
 
 
+def partition() -> int:
+    """Return the number of the partition that is worked on here, on an executor."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
+
+
 def plain_type(kind: pa.DataType) -> pa.DataType:
     """Return the type that Spark has for cells of a type."""
     small = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64(), pa.uint64(): pa.decimal128(20)}

@@ -21,7 +21,7 @@ import pyarrow as pa
 from sudare.core.errors import DataError, Problem, UnsupportedError
 from sudare.core.randomness import Entropy
 from sudare.engines.invalid_cells import check_cells
-from sudare.engines.spark.spark import Parcel, Spark, plain_type
+from sudare.engines.spark.spark import Parcel, Spark, partition, plain_type
 from sudare.pipeline.request import Request
 from sudare.pipeline.spark.spark_targets import SparkTarget
 from sudare.sources.cell_cleaner import CellProblemsError
@@ -196,13 +196,9 @@ class _Drawing:
     seed: int | None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        partition = 0 if context is None else context.partitionId()
         if self.seed is not None:
-            self.through.work = _seeded(self.through.work, self.seed + 1 + partition)
-        number = partition << _OF_PARTITION
+            self.through.work = _seeded(self.through.work, self.seed + 1 + partition())
+        number = partition() << _OF_PARTITION
         for batch in self.through(batches):
             numbers = pa.array(np.arange(number, number + len(batch)))
             number += len(batch)
