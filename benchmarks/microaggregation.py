@@ -51,10 +51,15 @@ def drawn(rows: int, columns: int) -> Floats:
     return standardized(points)
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+def timed(work: Callable[..., Any], *given: Any, **named: Any) -> tuple[float, Any]:
     started = time.perf_counter()
-    found = work()
+    found = work(*given, **named)
     return time.perf_counter() - started, found
+
+
+def sorts(points: Floats) -> None:
+    for column in points.T:
+        np.argsort(column, kind="stable")
 
 
 def losses() -> None:
@@ -63,8 +68,8 @@ def losses() -> None:
     for name in NAMES:
         points = casc(name)
         for k in SIZES:
-            first, published = timed(lambda points=points, k=k: mdav(points, k))
-            seconds, groups = timed(lambda points=points, k=k: group_records(points, k))
+            first, published = timed(mdav, points, k)
+            seconds, groups = timed(group_records, points, k)
             least, ours = information_loss(points, published), information_loss(points, groups)
             ratios.append(ours / least)
             print(
@@ -79,10 +84,10 @@ def speed(rows: int) -> None:
     for many, columns, k in ((rows // 10, 13, 3), (rows, 10, 3)):
         points = drawn(many, columns)
         sample = points[: min(SAMPLE, many)]
-        sorting, _ = timed(lambda points=points: [np.argsort(column, kind="stable") for column in points.T])
-        quadratic, published = timed(lambda sample=sample, k=k: mdav(sample, k))
+        sorting, _ = timed(sorts, points)
+        quadratic, published = timed(mdav, sample, k)
         before = time.process_time()
-        seconds, groups = timed(lambda points=points, k=k: group_records(points, k))
+        seconds, groups = timed(group_records, points, k)
         spent, ours = time.process_time() - before, information_loss(points, groups)
         kept = information_loss(sample, group_records(sample, k)) / information_loss(sample, published)
         print(
@@ -96,9 +101,9 @@ def speed(rows: int) -> None:
 
 def line(rows: int) -> None:
     values = np.random.default_rng(1).lognormal(size=(rows, 1))
-    sorting, _ = timed(lambda: np.argsort(values[:, 0], kind="stable"))
+    sorting, _ = timed(sorts, values)
     for k in (3, 10, 100):
-        seconds, _ = timed(lambda k=k: group_records(values, k))
+        seconds, _ = timed(group_records, values, k)
         print(f"line: {rows:,} values, k = {k:<3} {seconds:6.2f} s, {seconds / sorting:.1f} x a sort", flush=True)
 
 
@@ -118,7 +123,7 @@ def limits() -> None:
         ("0.2-closeness", TCloseness(t=0.2, distance="equal", column="s")),
     ):
         kept = Limits(table, Requirements((KAnonymity(5), model)))
-        seconds, groups = timed(lambda kept=kept: group_records(points, 5, limits=kept))
+        seconds, groups = timed(group_records, points, 5, limits=kept)
         ours = information_loss(points, groups)
         print(
             f"limits: census, k = 5 and {name}: {ours:.2f} in {seconds:.2f} s, {ours / free:.2f} x without", flush=True
