@@ -286,6 +286,33 @@ def test_generalized_and_hidden_columns_are_refused():
         sudare.estimate(made, mean="disease")
 
 
+def test_means_of_aggregated_columns_are_kept():
+    data = people(300).select(["ward", "income", "weight"])
+    columns = {"ward": {"role": "insensitive"}, "income": {"role": "quasi"}, "weight": {"role": "quasi"}}
+    policy = {"columns": columns, "require": [{"model": "k-anonymity", "k": 3}]}
+    made = sudare.anonymize(data, policy | {"method": {"name": "microaggregation", "representative": "mean"}}, seed=1)
+    [row] = sudare.estimate(made, mean="income")
+    assert row["low"] == row["high"] == pytest.approx(data["income"].to_numpy().mean())
+    for asked in ({"variance": "income"}, {"mean": "income", "by": "ward"}, {"regress": "income ~ weight"}):
+        with pytest.raises(UnsupportedError, match="is aggregated"):
+            sudare.estimate(made, **asked)
+
+
+def test_methods_that_hide_or_perturb_values():
+    data = people(600).select(["ward", "weight", "stay", "disease"])
+    columns = {name: {"role": "insensitive"} for name in ("weight", "stay")}
+    columns |= {"ward": {"role": "quasi"}, "disease": {"role": "sensitive"}}
+    columns["weight"]["transform"] = {"noise": {"sd": 0.5}}
+    policy = {"columns": columns, "method": {"name": "dummies"}}
+    policy["require"] = [{"model": "l-diversity", "l": 2, "column": "disease"}]
+    made = sudare.anonymize(data, policy, seed=1)
+    assert len(sudare.estimate(made, mean="weight", by="ward")) == 3
+    with pytest.raises(DataError, match="hidden or perturbed"):
+        sudare.estimate(made, mean="weight", by="disease")
+    with pytest.raises(UnsupportedError, match="hidden values"):
+        sudare.estimate(made, mean="disease")
+
+
 def test_counts_say_what_a_value_stands_for():
     made = release({"stay": {"round": 10}, "score": {"noise": {"sd": 0.1}}})
     assert "10 stands for numbers from 5 to 15" in " ".join(sudare.estimate(made, of="stay").notes)

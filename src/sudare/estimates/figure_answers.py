@@ -233,11 +233,12 @@ class _Work:
 
     def _of_aggregated(self, column: ReleasedNumbers) -> list[Problem]:
         """Return what is wrong with a question about an aggregated column: only means of all records are kept."""
-        if self.question.asked == "mean" and not self.question.grouping and (column.aggregated or {}).get("mean_kept"):
+        kept = bool((column.aggregated or {}).get("mean_kept")) and self.sampling is None  # its error is by records
+        if self.question.asked == "mean" and not self.question.grouping and kept:
             self.notes[AGGREGATED.format(name=column.name)] = None
             return []
         what = f"column '{column.name}' is aggregated: it shows what represents each group, and not each record."
-        hint = "ask for the mean of all records." if (column.aggregated or {}).get("mean_kept") else ""
+        hint = "ask for the mean of all records." if kept else ""
         return [Problem(self.question.asked, what, hint or f"count its values: --of {column.name}.")]
 
     def _note_bounds(self, column: ReleasedNumbers) -> None:
