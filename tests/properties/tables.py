@@ -88,6 +88,9 @@ class Drawn:
             text = None if value is None else as_text(value)
             return released in ("*", text) or (text is not None and released == json.dumps(text, ensure_ascii=False))
         cell = parse_cell(released)
+        if METHODS[self.policy["method"]["name"]].aggregates and self.is_number(name):
+            # one value for all records of a class, or none if one of them has none
+            return cell is None or (isinstance(cell, str) and value is not None)
         if isinstance(cell, Anything):
             return True
         if value is None:
