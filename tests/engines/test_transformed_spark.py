@@ -230,3 +230,16 @@ def test_item_sets_are_transformed_on_executors(spark, tmp_path):
     known = sudare.anonymize(table, asked).data.sort_by("id")
     assert made_of(tmp_path / "made.parquet")["codes"] == known["codes"].to_pylist()
     assert pc.count_distinct(known["codes"].combine_chunks().flatten()).as_py() == 10
+
+
+def test_another_key_than_that_of_the_last_table_is_refused(frame, spark, monkeypatch):
+    try:
+        sudare.anonymize(frame, policy(), out="keyed_release")
+        monkeypatch.setenv(KEY, DIGITS[::-1])
+        with pytest.raises(SudareError, match="another key than that of the last release"):
+            sudare.anonymize(frame, policy(), out="keyed_release")
+        release = sudare.anonymize(frame, policy(), out="keyed_release", new_key=True)
+        assert [warning["kind"] for warning in release.certificate["warnings"]].count("new-key") == 1
+    finally:
+        spark.sql("DROP TABLE IF EXISTS keyed_release")
+        spark.sql("DROP TABLE IF EXISTS keyed_release_sudare")
