@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -15,10 +16,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sudare.core.sizes import EXACT
 from sudare.policy import BandSpec
-from sudare.transformations.number_cells import plain_text, read_numbers
+from sudare.transformations.number_cells import is_small, plain_text, read_numbers
 from sudare.transformations.step import Findings, Place, is_text, text_kind
 
+_CONTEXT = Context(prec=400)
+"""Enough digits for the end of any band."""
 _UNITS = 8.0
 """A quotient so few units of rounding below a whole number is that number: 0.3 opens the band [0.3, 0.4)."""
 
@@ -52,23 +56,38 @@ class Bands:
             index = np.searchsorted(np.asarray(self.spec.edges), values, side="right")
             return self._shown(index, numbers.there, _between(self.spec.edges, closed=closed), cells.type)
         width = self.spec.width or 1.0
+        if numbers.whole and width.is_integer() and is_small(width):
+            different, index = np.unique(values // int(width), return_inverse=True)
+            return self._shown(index.reshape(-1), numbers.there, _of_width(different, width, closed=True), cells.type)
         quotient = values / width
         nearest = np.round(quotient)
         close = np.abs(quotient - nearest) <= _UNITS * np.finfo(np.float64).eps * np.maximum(np.abs(quotient), 1.0)
-        different, index = np.unique(np.where(close, nearest, np.floor(quotient)), return_inverse=True)
-        labels = [_of_width(number, width, closed=closed) for number in different.tolist()]
-        return self._shown(index.reshape(-1), numbers.there, labels, cells.type)
+        far = numbers.there & ~(np.abs(quotient) < EXACT)
+        findings.note(self.place, pa.array(far), "are too large for bands of this width", "use a larger width.")
+        band = np.where(far, 0.0, np.where(close, nearest, np.floor(quotient)))
+        different, index = np.unique(band.astype(np.int64), return_inverse=True)
+        return self._shown(index.reshape(-1), numbers.there, _of_width(different, width, closed=closed), cells.type)
 
     def _shown(self, index: NDArray[Any], there: NDArray[np.bool_], labels: list[str], given: pa.DataType) -> pa.Array:
         return pa.array(labels, self.kind(given)).take(pa.array(index, mask=~there))
 
 
-def _of_width(number: float, width: float, *, closed: bool) -> str:
-    low, high = number * width, (number + 1) * width
-    if closed and width.is_integer():
-        return plain_text(low) if width == 1 else f"[{plain_text(low)}, {plain_text(high - 1)}]"
-    digits = 12  # multiples of 0.1 are written as such
-    return f"[{plain_text(round(low, digits))}, {plain_text(round(high, digits))})"
+def _of_width(bands: NDArray[np.int64], width: float, *, closed: bool) -> list[str]:
+    """Return the labels of bands by their numbers, with exact ends."""
+    unit = Decimal(str(width))
+    if not (closed and width.is_integer()):
+        ends = [(_CONTEXT.multiply(each, unit), _CONTEXT.multiply(each + 1, unit)) for each in map(int, bands)]
+        return [f"[{_plain(low)}, {_plain(high)})" for low, high in ends]
+    if width == 1:
+        return [str(each) for each in bands.tolist()]
+    return [f"[{each * int(width)}, {(each + 1) * int(width) - 1}]" for each in bands.tolist()]
+
+
+def _plain(number: Decimal) -> str:
+    """Return a number without an exponent and without zeros at the end of its fraction."""
+    text = format(number, "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def _between(edges: list[float], *, closed: bool) -> list[str]:

@@ -152,6 +152,9 @@ def _step(policy: Policy, place: Place, step: Transformation, kind: pa.DataType,
     sets = about.kind == "items" or pa.types.is_nested(kind)
     if not sets or isinstance(made, Redaction):
         return made
+    if pa.types.is_struct(kind) or pa.types.is_map(kind) or pa.types.is_union(kind):
+        what = f"{step.name} works with single values and lists of them, and the column holds records of several."
+        raise PolicyError(Problem(place.where, what, "take the parts out as columns before, or use redact."))
     if not isinstance(made, Pseudonyms | Replacement | Beginning):
         what = f"{step.name} works with single values, and the column holds lists."
         raise PolicyError(Problem(place.where, what, "use pseudonym, replace, truncate with keep, or redact."))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sudare.core.errors import Problem
 from sudare.policy import BottomSpec, TopSpec
 from sudare.transformations.normal_texts import normal_texts
-from sudare.transformations.number_cells import Numbers, as_whole, number_kind, read_numbers, written
+from sudare.transformations.number_cells import Numbers, as_whole, is_small, number_kind, read_numbers, written
 from sudare.transformations.step import Figures, Findings, Place, text_kind
 
 _DIGITS = 2
@@ -54,7 +54,7 @@ class Limit:
         if isinstance(self.spec.shows, str):
             return text_kind(given)
         fixed = [each for each in (self.spec.at, self.spec.shows) if each is not None]
-        return number_kind(given, whole=all(float(each).is_integer() for each in fixed))
+        return number_kind(given, whole=all(float(each).is_integer() for each in fixed), numbers=fixed)
 
     def apply(self, cells: pa.Array, beside: Mapping[str, pa.Array], findings: Findings) -> pa.Array:
         """Return the cells with those beyond the limit coded."""
@@ -71,7 +71,10 @@ class Limit:
             texts = written(values, numbers.there, text_kind(cells.type))
             return pa.compute.if_else(pa.array(beyond), pa.scalar(self.spec.shows, kind), texts.cast(kind))
         shown = as_whole(limit if self.spec.shows is None else self.spec.shows)
-        if isinstance(shown, float) and numbers.whole:
+        if not is_small(shown) and pa.types.is_integer(kind):
+            findings.note(self.place, pa.array(beyond), "would show a number beyond 64 bits", "let shows be smaller.")
+            return written(values, numbers.there & ~beyond, kind)
+        if numbers.whole and (isinstance(shown, float) or not is_small(shown)):
             values = values.astype(np.float64)
         return written(np.where(beyond, np.asarray(shown, dtype=values.dtype), values), numbers.there, kind)
 

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from sudare.core.errors import Problem
 from sudare.core.randomness import Entropy
 from sudare.policy import NoiseSpec
-from sudare.transformations.number_cells import Numbers, read_numbers, written
-from sudare.transformations.step import Figures, Findings, Place, inner, is_text, text_kind
+from sudare.transformations.number_cells import Numbers, beyond_whole, number_kind, read_numbers, written
+from sudare.transformations.step import Figures, Findings, Place
 
 Reals = NDArray[np.float64]
+_LESS = "use less noise, or smaller numbers."
 ROUNDED = 1 / 12
 """The variance of what rounding to whole numbers adds."""
 
@@ -46,10 +47,7 @@ class Noise:
 
     def kind(self, given: pa.DataType) -> pa.DataType:
         """Return the type of the cells afterwards."""
-        given = inner(given)
-        if is_text(given):
-            return text_kind(given)
-        return pa.int64() if pa.types.is_integer(given) else given
+        return number_kind(given, whole=True, numbers=self.spec.bounds or ())
 
     def apply(self, cells: pa.Array, beside: Mapping[str, pa.Array], findings: Findings) -> pa.Array:
         """Return the cells with noise."""
@@ -64,9 +62,9 @@ class Noise:
             if self.spec.kind == "laplace":
                 # scale is that of the distribution, whose variance is twice its square; sd is the deviation itself
                 scale = deviation if self.spec.sd is None else deviation / np.sqrt(2)
-                noise, variance = laplace(self.entropy, len(values)) * scale, 2 * scale**2
+                noise, variance = laplace(self.entropy, len(values)) * scale, 2 * scale * scale
             else:
-                noise, variance = normal(self.entropy, len(values)) * deviation, deviation**2
+                noise, variance = normal(self.entropy, len(values)) * deviation, deviation * deviation
             figures = {"error_variance": float(variance)}
         return self.finished(cells, numbers, noise, figures, findings)
 
@@ -75,9 +73,13 @@ class Noise:
     ) -> pa.Array:
         """Return the cells with this noise, rounded, bounded, and with their total as the policy asks; note figures."""
         values, there = numbers.values.astype(np.float64), numbers.there
+        self._check(numbers, figures, findings)
         if self.spec.keep_total and there.any():
             noise = noise - noise[there].mean()
         found = values + np.where(there, noise, 0.0)
+        beyond = there & (beyond_whole(found) if numbers.whole else ~np.isfinite(found))
+        findings.note(self.place, pa.array(beyond), "would be beyond all numbers with their noise", _LESS)
+        found = np.where(beyond, 0.0, found)
         if self.spec.bounds is not None:
             low, high = self.spec.bounds
             found = np.clip(found, low, high)
@@ -89,6 +91,15 @@ class Noise:
         findings.figures[self.place] = {**noted, "rounded": numbers.whole, "bounded": self.spec.bounds is not None}
         shown: NDArray[Any] = found.astype(np.int64) if numbers.whole else found
         return written(shown, there, self.kind(cells.type))
+
+    def _check(self, numbers: Numbers, figures: Figures, findings: Findings) -> None:
+        """Note noise that is too much, and bounds that no number can have."""
+        if not np.isfinite(float(figures.get("error_variance", 0.0))):
+            findings.problem(Problem(self.place.where, "has a variance beyond all numbers.", _LESS))
+        bounds = self.spec.bounds
+        if numbers.whole and bounds is not None and np.ceil(bounds[0]) > np.floor(bounds[1]):
+            what = "has bounds with no whole number between them, and the column holds whole numbers."
+            findings.problem(Problem(f"{self.place.where}.bounds", what, "give others, as in [0, 100]."))
 
     def _rounded(self, found: Reals, numbers: Numbers) -> Reals:
         """Return whole numbers; some records, drawn at random, make up for what the total lost or gained."""

@@ -61,7 +61,10 @@ class Period:
             return pc.strftime(dates, format="%Y-%m")
         if self.spec.to == "week":
             parts = pc.iso_calendar(dates)
-            year, number = (parts.field(name).cast(pa.string()) for name in ("iso_year", "iso_week"))
-            return pc.binary_join_element_wise(year, pc.utf8_lpad(number, 2, "0"), "-W")
-        year, number = pc.year(dates).cast(pa.string()), pc.quarter(dates).cast(pa.string())
-        return pc.binary_join_element_wise(year, number, "-Q")
+            year, week = _padded(parts.field("iso_year"), 4), _padded(parts.field("iso_week"), 2)
+            return pc.binary_join_element_wise(year, week, "-W")
+        return pc.binary_join_element_wise(_padded(pc.year(dates), 4), _padded(pc.quarter(dates), 1), "-Q")
+
+
+def _padded(numbers: pa.Array, digits: int) -> pa.Array:
+    return pc.utf8_lpad(numbers.cast(pa.string()), digits, "0")

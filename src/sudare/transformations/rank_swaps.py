@@ -66,7 +66,7 @@ class RankSwap:
             return _axis(cells)
         if is_text(cells.type) and _dated(cells):
             return _axis(dates_only(cells, self.place, findings))
-        numbers = read_numbers(cells, self.place, findings)
+        numbers = read_numbers(cells, self.place, findings, ranked=True)
         return numbers.values, numbers.there
 
 

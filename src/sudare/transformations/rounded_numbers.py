@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sudare.core.randomness import Entropy
 from sudare.core.sizes import EXACT, WORDS
 from sudare.policy import RoundSpec
-from sudare.transformations.number_cells import number_kind, read_numbers, written
+from sudare.transformations.number_cells import beyond_whole, is_small, number_kind, read_numbers, written
 from sudare.transformations.step import Figures, Findings, Place
 
 _UNITS = 8.0
@@ -38,14 +38,22 @@ class Rounding:
 
     def kind(self, given: pa.DataType) -> pa.DataType:
         """Return the type of the cells afterwards."""
-        return number_kind(given, whole=self.spec.to.is_integer())
+        return number_kind(given, whole=self._whole_grid, numbers=[self.spec.to])
+
+    @property
+    def _whole_grid(self) -> bool:
+        return self.spec.to.is_integer() and is_small(self.spec.to)
 
     def apply(self, cells: pa.Array, beside: Mapping[str, pa.Array], findings: Findings) -> pa.Array:
         """Return the cells on the grid."""
         numbers = read_numbers(cells, self.place, findings)
         values = numbers.values
-        if numbers.whole and self.spec.to.is_integer():
-            found: NDArray[Any] = self._whole(values, int(self.spec.to))
+        if numbers.whole and self._whole_grid:
+            low = self._whole(values, int(self.spec.to))
+            beyond = beyond_whole(low * self.spec.to)
+            what = "would be beyond 64 bits when they are rounded"
+            findings.note(self.place, pa.array(beyond & numbers.there), what, "use smaller numbers.")
+            found: NDArray[Any] = np.where(beyond, 0, low) * int(self.spec.to)
         else:
             found = self._real(values.astype(np.float64))
         # whole numbers err by whole numbers, whose mean and variance differ a little from those of all numbers
@@ -58,14 +66,15 @@ class Rounding:
         return written(found, numbers.there, self.kind(cells.type))
 
     def _whole(self, values: NDArray[np.int64], to: int) -> NDArray[np.int64]:
+        """Return of which multiple whole numbers become."""
         low, rest = np.divmod(values, to)
         if self.spec.how == "nearest":
-            low += 2 * rest >= to
+            low += rest >= to - rest
         elif self.spec.how == "up":
             low += rest > 0
         elif self.spec.how == "random":
             low += self._upper(rest / to)
-        return np.asarray(low * to)
+        return np.asarray(low)
 
     def _real(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         quotient = values / self.spec.to

@@ -24,7 +24,10 @@ from sudare.transformations.step import Findings, Place, inner, is_text, plain, 
 
 FIRST, LAST = -719_162, 2_932_896
 """The days from 0001-01-01 to 9999-12-31, counted from 1970: no format of files has more."""
-_ZONE = r"(?P<zone>Z|[+-]\d{2}:?\d{2})$"
+_ZONE = r"(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)$"
+_CLOCK = r"^([T ]\d{1,2}(:\d{2}(:\d{2}([.,]\d+)?)?)?( ?[AaPp][Mm])?( ?(Z|UTC|GMT|[+-]\d{2}(:?\d{2})?))?)?$"
+"""What may follow a date. Anything else might be another date, which would not move, or a remark."""
+_MORE = "have more than a date and a time, which would be shown as it is"
 _OUTSIDE = "would leave the years 1 to 9999 when they are shifted"
 _SECONDS = 86_400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -88,10 +91,11 @@ class Shift:
 
     def _texts(self, cells: pa.Array, moves: pa.Array, findings: Findings) -> pa.Array:
         days, rest = day_texts(cells, self.place, findings)
+        clock = pc.fill_null(pc.match_substring_regex(rest, _CLOCK), True)
+        more = pc.and_(days.is_valid(), pc.invert(clock))
+        findings.note(self.place, more, _MORE, "write dates as 2024-03-05 or 2024-03-05T10:00:00.")
         zones = pc.unique(pc.struct_field(pc.extract_regex(rest, _ZONE), "zone").drop_null())
-        if len(zones) > 1:
-            what = f"has times of {len(zones)} time zones, and a person may be in several of them."
-            findings.problem(Problem(self.place.where, what, "write all times in one time zone."))
+        findings.zones.setdefault(self.person, {}).setdefault(self.place, set()).update(zones.to_pylist())
         moved = self._moved_days(days, moves, findings)
         return pc.binary_join_element_wise(moved.cast(pa.large_string()), rest, pa.scalar("", pa.large_string())).cast(
             self.kind(cells.type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -70,13 +70,14 @@ class Findings:
 
     Problems are raised after the last record, so that one message has all of them. ``checks`` look at all cells of a
     column together. Where records have no numbers, ``start`` is None; and where each cell stands for several records,
-    ``counts`` says for how many.
+    ``counts`` says for how many. ``zones`` are the time zones in which texts have the times of the people of a column.
     """
 
     start: int | None = 1
     counts: NDArray[np.int64] | None = None
     figures: dict[Place, Figures] = field(default_factory=dict)
     checks: dict[Place, Callable[[], list[Problem]]] = field(default_factory=dict)
+    zones: dict[str, dict[Place, set[str]]] = field(default_factory=dict)
     _wrong: dict[tuple[str, str, str], _Wrong] = field(default_factory=dict)
     _others: dict[Problem, None] = field(default_factory=dict)
 
@@ -104,6 +105,9 @@ class Findings:
         for where, wrong in other._wrong.items():
             self._wrong.setdefault(where, _Wrong()).count += wrong.count
         self._others |= other._others
+        for person, places in other.zones.items():
+            for place, zones in places.items():
+                self.zones.setdefault(person, {}).setdefault(place, set()).update(zones)
         for place, figures in other.figures.items():
             before = self.figures.get(place, {})
             both = {
@@ -129,7 +133,18 @@ class Findings:
             )
             for (where, what, hint), wrong in self._wrong.items()
         ]
-        return [*found, *self._others, *(problem for check in self.checks.values() for problem in check())]
+        checked = (problem for check in self.checks.values() for problem in check())
+        return [*found, *self._others, *self._of_zones(), *checked]
+
+    def _of_zones(self) -> Iterator[Problem]:
+        """Yield a problem for each column of people whose times are in several zones."""
+        for places in self.zones.values():
+            zoned = {place: zones for place, zones in places.items() if zones}
+            zones = set().union(*zoned.values())
+            if len(zones) > 1:
+                beside = "" if len(zoned) == 1 else f" in {len(zoned)} columns"
+                what = f"has times of {len(zones)} time zones{beside}, and a person may be in several of them."
+                yield Problem(next(iter(zoned)).where, what, "write all times in one time zone.")
 
 
 def _records(wrong: _Wrong) -> str:
