@@ -80,6 +80,8 @@ def test_losses_of_any_release_are_found_again(tmp_path_factory, drawn: Drawn, e
     facts = release.certificate
     event(facts["method"]["name"])
     verified = check(path, drawn.policy, facts)
+    if facts["search"].get("aggregated"):
+        return  # what means stand for does not follow from them
     assert {"loss.gcp", "loss.precision"} <= verified
     for name in drawn.named("quasi"):
         assert {f"loss_by_column.{name}.{measure}" for measure in FOLLOW} <= verified
@@ -105,7 +107,8 @@ def test_losses_under_hierarchies_are_found_again(tmp_path_factory, data):
         draw(name, st.sampled_from("abcdef"), data.draw(st.sampled_from(TREES)))
     columns["ill"] = data.draw(st.lists(st.sampled_from("xyz"), min_size=rows, max_size=rows))
     specs["ill"] = {"role": "sensitive"}
-    method = data.draw(st.sampled_from(sorted(n for n, each in METHODS.items() if not each.leaves_quasi)))
+    able = sorted(n for n, each in METHODS.items() if not (each.leaves_quasi or each.aggregates))
+    method = data.draw(st.sampled_from(able))
     assume(method != "tds" or len(set(columns["ill"])) > 1)
     asked = [{"model": "k-anonymity", "k": data.draw(st.integers(2, 4))}]
     if METHODS[method].needs == "l-diversity":

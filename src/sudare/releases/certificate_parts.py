@@ -131,8 +131,8 @@ class Search(Facts):
     group_size: Annotated[int | None, "the least number of records of a group, whose numbers are aggregated"]
     aggregated: Annotated[
         Mapping[str, Mapping[str, Any]],
-        "for each aggregated column: its `representative`, and if it has an axis whether its mean is kept (`mean_kept`) "
-        "and which part of its variance (`variance_kept`)",
+        "for each aggregated column: its `representative`, and if it has an axis whether its mean is kept "
+        "(`mean_kept`) and which part of its variance (`variance_kept`)",
     ]
     information_loss: Annotated[
         float | None,
