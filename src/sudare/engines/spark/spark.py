@@ -231,6 +231,7 @@ class Spark:
 
     def forget(self, frame: Any) -> None:
         """Release kept parcels."""
+        self._kept = [kept for kept in self._kept if kept is not frame]
         with suppress(Exception):
             frame.unpersist()
 

@@ -77,6 +77,7 @@ def make_on_spark(request: Request) -> Result:
     with ExitStack() as undo:
         spark = undo.enter_context(Spark.of(request.data, request.master))
         target = undo.enter_context(target_of(request, spark))
+        undo.callback(spark.close)  # before stored rows go: what was kept of them is known by these
         with request.timed("read"):
             if (older := target.previous()) is not None:
                 check_keys(request, older)
