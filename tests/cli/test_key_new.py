@@ -25,7 +25,7 @@ def test_a_new_key(tmp_path):
     assert key not in result.output
     [fingerprint] = re.findall(r"Fingerprint ([0-9a-f]{8})$", result.stdout, re.MULTILINE)
     assert fingerprint in (tmp_path / "secret.key").read_text(encoding="utf-8")
-    assert "key: {file: secret.key}" in result.stdout
+    assert f"key: {{file: secret.key, fingerprint: '{fingerprint}'}}" in result.stdout
     assert os.name != "posix" or (tmp_path / "secret.key").stat().st_mode & 0o777 == 0o600
 
 

@@ -167,3 +167,23 @@ def test_samples():
                 "sample": {"share": 0.1, "per": "subject"},
             }
         )
+
+
+def test_limits_that_exclude_each_other():
+    said = refused(insensitive([{"top": 100}, {"bottom": 500}]))
+    assert "all cells would show the same" in said
+    assert parse(insensitive([{"bottom": 100}, {"top": 500}]))
+
+
+def test_what_lacks_keys_is_shown_how():
+    assert "pseudonym needs keys, such as {pseudonym: {key: {env: SUDARE_KEY}}}" in refused(insensitive("pseudonym"))
+    assert "noise needs keys, such as {noise: {sd: 0.1}}" in refused(insensitive({"noise": None}))
+    assert "0.05 is 5%" in refused(insensitive({"swap": 5}))
+    assert "{share: 0.1}" in refused(insensitive({"round": 5}), sample=10)
+
+
+@pytest.mark.parametrize("known", ["12ab", 12345678, "G" * 8, KEY])
+def test_fingerprints_have_a_form(known):
+    said = refused(insensitive({"pseudonym": {"key": {"env": "K", "fingerprint": known}}}))
+    assert "8 hexadecimal digits" in said
+    assert KEY not in said

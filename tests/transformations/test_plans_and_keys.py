@@ -82,3 +82,29 @@ def test_lists_outside_of_the_folder_are_refused(folder, tmp_path_factory):
     with pytest.raises(PolicyError, match="outside the folder of the policy"):
         sudare.load_policy(folder / "policy.json")
     sudare.load_policy(folder / "policy.json", allow_outside=True)
+
+
+def test_a_policy_may_say_which_key_it_means(folder):
+    (folder / "elsewhere").mkdir()
+    first = sudare.anonymize(folder / "data.csv", folder / "policy.json", out=folder / "one.csv")
+    known = first.certificate["transformations"][0]["key"]
+    (folder / "policy.json").write_text(json.dumps(policy({"file": "study.key", "fingerprint": known})))
+    sudare.anonymize(folder / "data.csv", folder / "policy.json", out=folder / "elsewhere" / "two.csv")
+    (folder / "study.key").write_text(KEY[::-1] + "\n")
+    with pytest.raises(PolicyError, match=f"is another key than the policy names.*not {known}") as caught:
+        sudare.anonymize(folder / "data.csv", folder / "policy.json", out=folder / "elsewhere" / "three.csv")
+    assert KEY[::-1] not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "cells, lost",
+    [(["2139", "10115", "601"], True), (["02139", "10115"], False), (["AB1", "C12"], False), (["12", "34"], False)],
+)
+def test_codes_that_lost_their_zeros_are_warned_of(cells, lost):
+    table = pa.table({"zip": cells * 4, "q": ["a"] * 4 * len(cells)})
+    given = {
+        "columns": {"zip": {"role": "insensitive", "transform": {"truncate": 2}}, "q": {"role": "quasi"}},
+        "require": [{"model": "k-anonymity", "k": 2}],
+    }
+    kinds = [warning["kind"] for warning in sudare.anonymize(table, given).certificate["warnings"]]
+    assert ("lost-zeros" in kinds) == lost

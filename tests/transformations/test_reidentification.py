@@ -195,10 +195,10 @@ def refused(hospital, kind, what, asked=None, **more):
 
 def test_malformed_pseudonyms_are_counted_and_not_shown(hospital):
     [good] = hospital.pseudonyms("P-1001")
-    error = refused(hospital, ParameterError, "3 of 4 are neither", [good, "P-1002", good[:-1], good + "0"])
+    error = refused(hospital, ParameterError, "3 of 4 are no pseudonyms", [good, "P-1002", good[:-1], good + "0"])
     assert "16 characters from 0 to 9 and a to f" in str(error)
     refused(hospital, ParameterError, "there are none", [])
-    refused(hospital, ParameterError, "1 of 1 is neither", "P-1002")
+    refused(hospital, ParameterError, "1 of 1 is no pseudonym", "P-1002")
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 501, "a\x1b[31mb"])

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sudare.cli.runner import check_new, reporting, say
+from sudare.cli.runner import reporting, say
 from sudare.cli.shared_options import JsonOption
 
 key_app = typer.Typer(
@@ -27,15 +27,14 @@ def key_new(
     with reporting(as_json):
         from sudare import api
 
-        check_new(file)
         found = api.new_secret_key(file)
         if as_json:
             say(json.dumps({"key": str(file), "fingerprint": found}, ensure_ascii=False))
             return
         say(f"{file}: a new secret key. Fingerprint {found}")
         say("  Keep it secret, and keep a copy in another safe place: without it no new pseudonym fits the old ones.")
-        say(f"  In a policy: key: {{file: {file.name}}}, a path that starts at the policy.")
-        say("  Or in an environment variable: key: {env: SUDARE_KEY}, after")
+        say(f"  In a policy: key: {{file: {file.name}, fingerprint: '{found}'}}, a path that starts at the policy.")
+        say(f"  Or in an environment variable: key: {{env: SUDARE_KEY, fingerprint: '{found}'}}, after")
         say(f"    export SUDARE_KEY=\"$(grep -v '^#' {shlex.quote(str(file))})\"")
 
 

@@ -62,6 +62,7 @@ def _of_column(policy: Policy, name: str, spec: ColumnSpec, steps: list[Transfor
     if spec.role == "sensitive" and promised:
         yield from _untrue(where, steps)
     yield from _order(where, spec, steps)
+    yield from _limits(where, steps)
     for number, step in enumerate(steps):
         yield from _named(policy, f"{where}.{number}.{step.name}", name, step)
 
@@ -119,6 +120,15 @@ def _order(where: str, spec: ColumnSpec, steps: list[Transformation]) -> Iterato
         what = f"the column is kind: numeric, but {steps[-1].name} makes {given} of it."
         hint = "remove kind, or let shows be a number." if steps[-1].name in ("top", "bottom") else "remove kind."
         yield Problem(where, what, hint)
+
+
+def _limits(where: str, steps: list[Transformation]) -> Iterator[Problem]:
+    """Yield that an upper limit is not above the lower one, so that all cells would show the same."""
+    highest = [step.top.at for step in steps if step.top is not None and step.top.at is not None]
+    lowest = [step.bottom.at for step in steps if step.bottom is not None and step.bottom.at is not None]
+    if highest and lowest and min(highest) <= max(lowest):
+        what = "the limit of top is not above that of bottom, so that all cells would show the same."
+        yield Problem(where, what, "exchange the two limits.")
 
 
 def _of_dates(step: Transformation) -> bool:

@@ -31,18 +31,23 @@ LEAST_BITS = 20
 """A pseudonym has at least so many bits: with fewer, different people could hardly have different ones."""
 
 TruncatedTo = Literal["year", "quarter", "month", "week"]
+_FINGERPRINT = re.compile(r"[0-9a-f]{8}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LIKE_A_KEY = re.compile(r"[0-9A-Fa-f]{32,}|[A-Za-z0-9+/_-]{43}=?|[A-Za-z0-9+=_-]{40,}")
 """Digits of a key, its 43 characters in base 64, or another long word; paths have slashes, backslashes or points."""
 
 
 class KeySpec(Part):
-    """Where a secret key is: in an environment variable, or in a file (a relative path starts at the policy)."""
+    """Where a secret key is: in an environment variable, or in a file (a relative path starts at the policy).
+
+    ``fingerprint`` is that of the key: with another one there is no release.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     env: str | None = None
     file: str | None = None
+    fingerprint: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -50,9 +55,13 @@ class KeySpec(Part):
         """Raise if the key itself may be here. No message repeats what was given."""
         if not isinstance(value, Mapping):
             raise ValueError("says where the key is, {env: NAME} or {file: PATH}; the key itself is never in a policy")
-        if not set(map(str, value)) <= {"env", "file"} or len(value) != 1:
+        known = value.get("fingerprint", "0" * 8)
+        if not isinstance(known, str) or not _FINGERPRINT.fullmatch(known):
+            raise ValueError("fingerprint must be 8 hexadecimal digits in quotation marks, as `sudare key new` shows")
+        places = [key for key in value if key != "fingerprint"]
+        if places not in (["env"], ["file"]):
             raise ValueError("needs one of env and file; the key itself is never in a policy")
-        [(where, given)] = value.items()
+        where, given = places[0], value[places[0]]
         if not isinstance(given, str) or not given.strip() or "\0" in given:
             raise ValueError(f"{where} must be a text: the name of a variable, or a path")
         path = where == "file" and given.startswith(("/", "./", "../", "~")) and not given.endswith("=")
@@ -263,10 +272,16 @@ class NoiseSpec(Part):
         return self
 
 
+def _share_of_ranks(share: float) -> float:
+    if share > 1:
+        raise ValueError("within is a share of the records: 0.05 is 5%")
+    return share
+
+
 class SwapSpec(Part):
     """Rank swapping: each value changes places with one whose rank differs by at most this share of the records."""
 
-    within: Annotated[_Positive, Field(le=1)]
+    within: Annotated[_Positive, AfterValidator(_share_of_ranks)]
 
 
 class ShuffleSpec(Part):
@@ -295,6 +310,18 @@ _SHORT: Mapping[str, str] = {
     "top": "at", "bottom": "at", "round": "to", "band": "width", "swap": "within", "shift": "days", "noise": "sd",
 }  # fmt: skip
 """The key that a bare number stands for."""
+EXAMPLES: Mapping[str, str] = {
+    "pseudonym": "{pseudonym: {key: {env: SUDARE_KEY}}}",
+    "top": "{top: {at: 89}}",
+    "bottom": "{bottom: {at: 18}}",
+    "round": "{round: {to: 5}}",
+    "truncate": "{truncate: {to: year}} or {truncate: {keep: 3}}",
+    "band": "{band: {width: 10}}",
+    "replace": "{replace: {values: {old: new}}}",
+    "noise": "{noise: {sd: 0.1}}",
+    "swap": "{swap: {within: 0.05}}",
+}
+"""How transformations that need keys may be written."""
 _ALONE = ("redact", "shuffle", "mask", "shift")
 """The transformations that may be written as one word."""
 
@@ -337,6 +364,8 @@ class Transformation(Part):
     def _long_form(cls, value: Any) -> Any:
         if isinstance(value, str) and value in _ALONE:
             return {value: {}}
+        if isinstance(value, str) and value in EXAMPLES:
+            raise ValueError(f"{value} needs keys, such as {EXAMPLES[value]}")
         if not isinstance(value, Mapping):
             raise ValueError("is a mapping with one key, such as {round: {to: 5}}")
         if len(value) != 1:
@@ -352,8 +381,8 @@ class Transformation(Part):
             return {name: {"within": given}}
         if name in _SHORT and isinstance(given, int | float) and not isinstance(given, bool):
             return {name: {_SHORT[name]: given}}
-        if given is None and name in TRANSFORMATIONS:
-            raise ValueError(f"{name} needs keys")
+        if given is None and name in EXAMPLES:
+            raise ValueError(f"{name} needs keys, such as {EXAMPLES[name]}")
         return value
 
 
@@ -377,6 +406,13 @@ class SampleSpec(Part):
 
     share: _Share
     per: Literal["subject", "record"] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_share(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ValueError("needs a share between 0 and 1, as in {share: 0.1}")
+        return value
 
 
 assert set(get_args(Step)) == {get_args(each.annotation)[0] for each in Transformation.model_fields.values()}

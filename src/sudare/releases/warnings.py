@@ -11,7 +11,7 @@ They are in the certificate after those of the audit, below the summary of a rel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -110,7 +110,7 @@ def about_transformations(policy: Policy) -> list[ReleaseWarning]:
 
 
 def _about_transformations(policy: Policy) -> Iterator[ReleaseWarning]:
-    pseudonyms = [name for name in policy.released if policy.shows_pseudonym(name)]
+    pseudonyms = [name for name in policy.carried if policy.shows_pseudonym(name)]
     if pseudonyms:
         text = (
             f"Pseudonyms are not anonymity: those in {_listed(pseudonyms)} link all records of a person, in this "
@@ -149,6 +149,18 @@ def _about_transformations(policy: Policy) -> Iterator[ReleaseWarning]:
             "show more than each."
         )
         yield ReleaseWarning("sample", text, (), {"share": policy.sample.share})
+
+
+def about_lost_zeros(entries: Iterable[Mapping[str, Any]]) -> list[ReleaseWarning]:
+    """Warn of codes that probably were numbers once; ``entries`` are what a certificate says of transformations."""
+    names = tuple(str(entry["column"]) for entry in entries if entry["figures"].get("lost_zeros"))
+    if not names:
+        return []
+    text = (
+        f"Texts in {_listed(list(names))} are digits of several lengths, and none begins with a zero. If these are "
+        "codes that were numbers once, their zeros are lost, and their first characters are those of other codes."
+    )
+    return [ReleaseWarning("lost-zeros", text, names)]
 
 
 def _with_step(policy: Policy, wanted: Callable[[Transformation], bool]) -> list[str]:

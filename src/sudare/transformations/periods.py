@@ -33,7 +33,17 @@ class Beginning:
         if not is_text(cells.type):
             findings.note(self.place, cells.is_valid(), "are no texts, so they have no first characters", _LOST)
             return pa.nulls(len(cells), pa.string())
+        before = findings.figures.get(self.place, {}).get("lost_zeros", True)
+        findings.figures[self.place] = {"lost_zeros": bool(before and _lost_zeros(cells))}
         return pc.utf8_slice_codeunits(plain(cells), 0, self.spec.keep).cast(self.kind(cells.type))
+
+
+def _lost_zeros(cells: pa.Array) -> bool:
+    """Return whether texts look like codes that were numbers: digits of several lengths, none with a zero first."""
+    texts = pc.utf8_trim_whitespace(cells.unique().cast(pa.large_string())).drop_null()
+    texts = texts.filter(pc.not_equal(texts, ""))
+    digits = len(texts) > 1 and pc.all(pc.match_substring_regex(texts, r"^[1-9][0-9]*$")).as_py()
+    return bool(digits) and len(pc.unique(pc.utf8_length(texts))) > 1
 
 
 @dataclass(frozen=True)

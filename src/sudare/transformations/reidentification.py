@@ -211,8 +211,8 @@ def _malformed(asked: Sequence[str], spec: PseudonymSpec) -> list[Problem]:
     odd = sum(re.match(shape(spec), text) is None for text in asked)
     if not odd:
         return []
-    what = f"{odd:,} of {len(asked):,} {'is' if odd == 1 else 'are'} neither a file nor a pseudonym of this column."
-    return [Problem("pseudonyms", what, f"a pseudonym has {form}; a file has one in each line.")]
+    what = f"{odd:,} of {len(asked):,} {'is no pseudonym' if odd == 1 else 'are no pseudonyms'} of this column."
+    return [Problem("pseudonyms", what, f"a pseudonym has {form}; a file has one in each line, and nothing else.")]
 
 
 def _reason_problems(reason: str, asked: Sequence[str]) -> list[Problem]:

@@ -160,6 +160,14 @@ def load_keys(specs: Mapping[str, KeySpec], folder: Path) -> dict[str, SecretKey
 
 
 def _loaded(spec: KeySpec, folder: Path, where: str) -> SecretKey | Problem:
+    found = _found(spec, folder, where)
+    if isinstance(found, Problem) or spec.fingerprint in (None, found.fingerprint):
+        return found
+    what = f"is another key than the policy names: its fingerprint is {found.fingerprint}, not {spec.fingerprint}."
+    return Problem(where, what, "use the right key; to change it for good, write its fingerprint into the policy.")
+
+
+def _found(spec: KeySpec, folder: Path, where: str) -> SecretKey | Problem:
     if spec.env is not None:
         given = os.environ.get(spec.env)
         if given is None or not given.strip():
