@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sudare.comparisons import Comparison
-    from sudare.drafts import Explanation, SourceNotes
+    from sudare.drafts import Explanation, OpenQuestions, SourceNotes
     from sudare.estimates import Answer, By, FigureAnswer
     from sudare.methods.lattice.exploration import Exploration
     from sudare.pipeline.calibration_run import Calibrated
@@ -736,9 +736,7 @@ def draft(
         sheet: the name or the number of a sheet of a workbook; if not given, the first one that has records.
         preset: a purpose that fills in transformations and promises: hipaa-safe-harbor, survey or gdpr-research.
     """
-    return draft_with_notes(
-        data, name=name, encoding=encoding, delimiter=delimiter, sheet=sheet, preset=preset
-    )[0]
+    return draft_with_notes(data, name=name, encoding=encoding, delimiter=delimiter, sheet=sheet, preset=preset)[0]
 
 
 def draft_with_notes(
@@ -749,13 +747,13 @@ def draft_with_notes(
     delimiter: str | None = None,
     sheet: str | int | None = None,
     preset: str | None = None,
-) -> tuple[str, SourceNotes]:
-    """Return a draft, as `draft` does, and how the table was read for it, with what only a person can decide."""
-    from sudare.drafts import draft_policy, find_preset
+) -> tuple[str, OpenQuestions]:
+    """Return a draft, as `draft` does, and what only a person can decide."""
+    from sudare.drafts import draft_with_questions, find_preset
 
     checked = None if preset is None else find_preset(preset).name
     arrow, title, source = _draft_source(data, name, encoding, delimiter, sheet)
-    return draft_policy(arrow, name=title, source=source, preset=checked), source
+    return draft_with_questions(arrow, name=title, source=source, preset=checked)
 
 
 def explain(

@@ -55,8 +55,7 @@ ROOMS = {
     "audits": Room("the independent proof: it shares no code with what it proves", "core policy"),
     "pipeline": Room(
         "from a request to a placed release: local, database, Spark; and the audit and calibration by request",
-        "audits core engines hierarchies kernels methods metrics models policy releases sources table "
-        "transformations",
+        "audits core engines hierarchies kernels methods metrics models policy releases sources table transformations",
     ),
     "estimates": Room("what an analyst can estimate from a release", "core kernels releases"),
     "risks": Room("how exposed people are, before and after a release", "core kernels policy releases sources table"),

@@ -338,3 +338,11 @@ def test_mixed_columns_keep_their_rows_together(transformed):
     assert found["y"] == list(range(rows))
     assert found["z"] == [str(each) for each in range(rows)]
     assert max(abs(a - b) for a, b in zip(found["x"], found["y"], strict=True)) <= 3
+
+
+def test_lists_are_item_sets(transformed):
+    with pytest.raises(PolicyError, match=r"columns\.x\.kind: the column holds lists.*kind: items"):
+        column(transformed, pa.array([["a1"], ["b2"]]), {"truncate": 1})
+    columns = {"x": {"role": "insensitive", "kind": "items", "transform": {"truncate": 1}}}
+    found = transformed(pa.table({"x": [["a1", "a2"], ["b2"]]}), {}, others=columns)
+    assert found.column("x").to_pylist() == [["a"], ["b"]]

@@ -268,7 +268,7 @@ def show_estimated_figures(found: dict[str, Any], total: int) -> None:
     if total > len(lines):
         say(f"  ... and {total - len(lines)} more (--lines, or --json)")
     limited = ", subject to the notes" if found["notes"] or numbers else ""
-    held = {row["limits"] for row in found["rows"]}
+    held = {row["limits"] for row in found["rows"] if (row["low"], row["high"]) != (None, None)}
     if "interval" in held:
         say(f"intervals contain the true figure in {100 * found['level']:g}% of cases{limited}")
     if "bounds" in held:

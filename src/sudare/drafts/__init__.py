@@ -10,8 +10,9 @@ identifier, and treats an unclear column as known to an intruder, or leaves it o
 contains no value of a person.
 """
 
-from sudare.drafts.draft_text import draft_policy
+from sudare.drafts.draft_text import draft_policy, draft_with_questions
 from sudare.drafts.explanation import ColumnExplanation, Explanation, explain_policy
+from sudare.drafts.open_questions import OpenQuestions
 from sudare.drafts.presets import PRESETS, find_preset
 from sudare.drafts.source_notes import SourceNotes
 
@@ -19,8 +20,10 @@ __all__ = [
     "PRESETS",
     "ColumnExplanation",
     "Explanation",
+    "OpenQuestions",
     "SourceNotes",
     "draft_policy",
+    "draft_with_questions",
     "explain_policy",
     "find_preset",
 ]

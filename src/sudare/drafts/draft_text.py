@@ -14,6 +14,7 @@ from sudare.core.errors import DataError, Problem
 from sudare.drafts.facts import Facts
 from sudare.drafts.guesses import Guess
 from sudare.drafts.header_row import check_header
+from sudare.drafts.open_questions import OpenQuestions, questions_of
 from sudare.drafts.presets import Preset, find_preset
 from sudare.drafts.proposals import MOST_QUASI, Proposals, propose
 from sudare.drafts.rarity import SKEWED
@@ -65,11 +66,19 @@ def draft_policy(
     columns and counts, but no value of a person. A table without columns or records, with a name that is used
     twice, or with nothing but identifiers raises :class:`~sudare.core.errors.DataError`.
     """
+    return draft_with_questions(table, name=name, source=source, preset=preset)[0]
+
+
+def draft_with_questions(
+    table: pa.Table, *, name: str = "", source: SourceNotes | None = None, preset: str | None = None
+) -> tuple[str, OpenQuestions]:
+    """Return a draft, as :func:`draft_policy` does, and all questions that stand in it."""
     check_table(table)
     purpose = None if preset is None else find_preset(preset)
     found = propose(table, source)
     found = found if purpose is None else purpose.over(found, table)
-    return written(found, name=name, source=source, preset=purpose)
+    text = written(found, name=name, source=source, preset=purpose)
+    return text, questions_of(found.guesses, source, purpose)
 
 
 def written(
@@ -158,18 +167,19 @@ def _columns(guesses: Mapping[str, Guess]) -> str:
     for key, spec, guess in zip(keys, specs, guesses.values(), strict=True):
         space = " " * max(margin - _width(key), 0)
         entry = f"  {key}:{space} {spec}" if len(key) <= _LONGEST_KEY else f"  ? {key}\n  : {spec}"
-        comment = f"{' ' * max(indent - len(spec), 0)}  # {guess.why}"
+        comment = f"{' ' * max(indent - len(spec), 0)}  # {guess.reason}"
         beside = _width(entry) + len(comment) <= _LINE
         if guess.steps and len(spec) > _WIDEST_TRANSFORMED and len(key) <= _LONGEST_KEY:
-            lines += [*_above(guess.why), *_block(key, guess)]
+            lines += [*_above(guess.reason), *_block(key, guess)]
             continue
-        lines += [entry + comment] if beside else [*_above(guess.why), entry]
+        lines += [entry + comment] if beside else [*_above(guess.reason), entry]
     return "\n".join(lines) + "\n"
 
 
 def _above(why: str) -> list[str]:
     """Return a reason as lines of its own."""
-    return textwrap.wrap(f"{why}:", _LINE, initial_indent="  # ", subsequent_indent="  # ", break_on_hyphens=False)
+    said = why if why.endswith("?") else f"{why}:"
+    return textwrap.wrap(said, _LINE, initial_indent="  # ", subsequent_indent="  # ", break_on_hyphens=False)
 
 
 def _spec(guess: Guess) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sudare.drafts.draft_text import check_table, written
 from sudare.drafts.identifying_power import added_uniqueness, costs, suda_shares
+from sudare.drafts.open_questions import questions_of
 from sudare.drafts.presets import find_preset
 from sudare.drafts.proposals import MOST_QUASI, Proposals, Proposed, propose
 from sudare.drafts.rarity import FEW
@@ -67,7 +68,7 @@ class Explanation:
         records: the number of records.
         columns: the explanation of each column, in the order of the table.
         unchanged: the share of the records that the columns released unchanged single out together.
-        questions: what only you can decide about how the table is written; the draft has them above `source`.
+        questions: what only you can decide; the draft has them above `source`, or beside the column of a preset.
         notices: in a line each, the sheet that was taken of several, and what each question is about.
     """
 
@@ -130,7 +131,7 @@ def explain_policy(
             column=column,
             proposal=found.words[column],
             role=guess.role,
-            why=guess.why,
+            why=guess.reason,
             distinct=found.facts[column].distinct,
             alone=float(found.facts[column].alone),
             singles_out=weights.get(column),
@@ -141,8 +142,9 @@ def explain_policy(
         for column, guess in found.guesses.items()
     )
     text = written(found, name=name, source=source, preset=purpose)
-    asked, told = (tuple(source.questions), tuple(source.notices)) if source else ((), ())
-    return Explanation(text, table.num_rows, columns, found.unchanged, asked, told)
+    asked = questions_of(found.guesses, source, purpose)
+    questions, notices = tuple(asked.questions), tuple(asked.notices)
+    return Explanation(text, table.num_rows, columns, found.unchanged, questions, notices)
 
 
 def _repeats(found: Proposals, column: str) -> tuple[str, ...]:

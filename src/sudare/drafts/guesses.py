@@ -61,7 +61,7 @@ IF_PUBLIC = "if they are not names or codes of people, {role: quasi} releases se
 class Guess:
     """What is guessed about one column, why, and how surely it could say whom a record is about (``rank``).
 
-    ``steps`` are the transformations of a preset, as YAML.
+    ``steps`` are the transformations of a preset, as YAML, and ``asks`` is its question about the column, or empty.
     """
 
     role: Role
@@ -72,6 +72,15 @@ class Guess:
     separator: str = ""
     rank: int = 0
     steps: tuple[str, ...] = ()
+    asks: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why it is guessed, with the question that stands beside the column."""
+        if not self.asks:
+            return self.why
+        asked = f"Question: {self.asks}"
+        return f"{self.why}. {asked}" if self.why else asked
 
 
 def guess_roles(facts: Mapping[str, Facts]) -> dict[str, Guess]:

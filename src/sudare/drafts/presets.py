@@ -15,7 +15,7 @@ import pyarrow as pa
 from sudare.core.errors import ParameterError, Problem, did_you_mean
 from sudare.drafts.guesses import Guess
 from sudare.drafts.proposals import Proposals, Proposed
-from sudare.drafts.research_preset import RESEARCH, research_columns, research_text
+from sudare.drafts.research_preset import ABOUT, RESEARCH, research_columns, research_text
 from sudare.drafts.safe_harbor_preset import SAFE_HARBOR, safe_harbor_columns, safe_harbor_text
 from sudare.drafts.survey_preset import SURVEY, survey_columns, survey_text
 
@@ -33,7 +33,8 @@ _ROLES: Mapping[str, Proposed] = {
 class Preset:
     """A purpose: what it says at the top, what it does with the columns, its k, and what stands at the end.
 
-    ``diverse`` says whether it makes promises about sensitive columns.
+    ``diverse`` says whether it makes promises about sensitive columns. ``question`` stands in its closing; those about
+    columns are in their guesses.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Preset:
     k: int
     k_why: str
     diverse: bool = True
+    question: str = ""
 
     def over(self, found: Proposals, table: pa.Table) -> Proposals:
         """Return the proposals for a table as this preset has them; at least one column stays a quasi-identifier."""
@@ -79,7 +81,7 @@ PRESETS: Mapping[str, Preset] = {
             3,
             "Where researchers use a file under a contract, k is often 3; it is 5 or more where anybody can have it.",
         ),
-        Preset("gdpr-research", RESEARCH, research_columns, research_text, 5, ""),
+        Preset("gdpr-research", RESEARCH, research_columns, research_text, 5, "", question=ABOUT),
     )
 }
 """The presets by their names."""

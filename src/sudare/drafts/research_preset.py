@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -19,6 +20,12 @@ groups hold enough people and different sensitive values. Pseudonyms are persona
 key can find the person. So keep the key apart from the data, and destroy it when nobody has to be found any more."""
 
 KEY = "{pseudonym: {key: {env: SUDARE_KEY}}}"
+ABOUT = (
+    "what are the purpose, the legal basis, the recipient and the contact? Fill in `about`; the certificate and the "
+    "report show it. Article 89 of the GDPR asks for safeguards in research, and articles 6 and 9 for a legal basis. "
+    "None of this is legal advice."
+)
+"""The question above ``about``."""
 _HOW = "`sudare key new FILE` makes the key"
 
 
@@ -61,8 +68,7 @@ def research_text(guesses: Mapping[str, Guess], facts: Mapping[str, Facts]) -> s
             "# column with role: subject, or per: COLUMN.",
         ]
     lines += [
-        "# Question: fill these in; the certificate and the report show them. Article 89 of the GDPR asks for",
-        "# safeguards in research, and articles 6 and 9 for a legal basis. None of this is legal advice.",
+        *textwrap.wrap(f"Question: {ABOUT}", 118, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False),
         "about:",
         '  purpose: "To be filled in: the research question, and why it needs these columns"',
         '  legal_basis: "To be filled in: articles 6 and 9 of the GDPR, consent or law, and the ethics board"',

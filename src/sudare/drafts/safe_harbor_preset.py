@@ -63,27 +63,35 @@ def _column(name: str, guess: Guess, facts: Facts, table: pa.Table, oldest: int)
 
 def _postal(name: str, guess: Guess, table: pa.Table) -> Guess:
     values = texts(table, name)
-    numeric = not (pa.types.is_string(table[name].type) or pa.types.is_large_string(table[name].type))
+    numeric = not _is_text(table[name].type)
     short = bool(values) and all(map(_THREE.fullmatch, values))
     if short or (values and all(map(_FIVE.fullmatch, values))):
         listed = ", ".join(f'"{area}": "000"' for area in _SMALL_AREAS)
         small = f"{{replace: {{values: {{{listed}}}, else: keep}}}}"
         why = (
             "ZIP codes to three digits, and 000 for the 17 areas with 20,000 people or fewer by the census of 2000; "
-            "check the list against the present census, which the rule asks for. Are these ZIP codes? Postal codes of "
-            "other countries name smaller places: {role: identifier}"
+            "check the list against the present census, which the rule asks for"
         )
-        if numeric:
-            why += ". Question: they were read as numbers; are codes with a leading zero missing?"
+        asks = "are these ZIP codes? Postal codes of other countries name smaller places: {role: identifier}"
+        if short:
+            asks = f"are these areas of three digits? 601 may be 00601 without its zeros, in another area. And {asks}"
+        elif numeric:
+            asks = f"are codes with a leading zero missing? The codes were read as numbers. And {asks}"
         steps = (small,) if short else ("{truncate: {keep: 3}}", small)
-        return Guess("quasi", why, "categorical", (3, 2, 1), steps=steps)
-    if any(map(_LOST.fullmatch, values)) and all(text.isdigit() and len(text) <= 5 for text in values):
-        why = (
-            "not released. Question: have leading zeros been lost? The values have different lengths, and three digits "
-            "of 2134 (for 02134) name another place. Read the column as text from the source, and draft again"
+        return Guess("quasi", why, "categorical", (3, 2, 1), steps=steps, asks=asks)
+    if any(map(_LOST.fullmatch, values)):
+        how = "Read the column as text from the source" if numeric else "Write them as 02134 in the file"
+        asks = (
+            "have leading zeros been lost? Some values have fewer than five digits, and the first three digits of 2134 "
+            f"(for 02134) name another place. {how}, and draft again"
         )
-        return Guess("identifier", why)
+        return Guess("identifier", "not released: postal codes that may be incomplete", asks=asks)
     return Guess("identifier", "not released: postal codes, but no ZIP codes of five digits; Safe Harbor allows states")
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(inner) or pa.types.is_large_string(inner) or pa.types.is_string_view(inner))
 
 
 def _dated(name: str, guess: Guess, facts: Facts, oldest: int) -> Guess:
@@ -102,8 +110,8 @@ def _aged(guess: Guess, facts: Facts) -> Guess:
     if facts.shape == "number" and not facts.stray:
         why = pointed(guess.why, "90 means 90 or older: ages above 89 are one category, in a column that stays numeric")
         return Guess("quasi", why, "numeric", steps=("{top: {at: 89, shows: 90}}",))
-    why = "Question: are all ages above 89 in one group, such as 90+? If not, join them with a replace"
-    return replace(guess, role="quasi", why=pointed(guess.why, why), kind="categorical")
+    asks = "are all ages above 89 in one group, such as 90+? If not, join them with a replace"
+    return replace(guess, role="quasi", kind="categorical", asks=asks)
 
 
 def safe_harbor_text(guesses: Mapping[str, Guess], facts: Mapping[str, Facts]) -> str:

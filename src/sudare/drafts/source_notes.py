@@ -25,22 +25,6 @@ class SourceNotes:
     reasons: Mapping[str, str] = field(default_factory=dict)
     questions: Sequence[str] = ()
 
-    @property
-    def notices(self) -> list[str]:
-        """What somebody must hear who does not open the draft: which sheet was taken, and what each question is about.
-
-        The first sentence of a question says that; the draft has the whole of it.
-        """
-        found = []
-        if "sheet" in self.reasons:
-            found.append(f"sheet '{self.spec.sheet}' was read: {self.reasons['sheet']}.")
-        count = len(self.questions)
-        if count:
-            asks = "one question that you" if count == 1 else f"{count} questions that you"
-            found.append(f"the draft has {asks} must answer, above source:")
-            found += [f"  {question.partition('. ')[0].removesuffix('.')}." for question in self.questions]
-        return found
-
     def asks_about_dates(self, name: str) -> bool:
         """Whether a question is about the dates of a column: it shows what to write for each of its columns."""
         shown = re.compile(rf"[{{ ]{re.escape(name)}: ")

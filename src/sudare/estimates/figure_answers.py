@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from sudare.core.errors import ParameterError, Problem, UnsupportedError
 from sudare.estimates import noise_moments
 from sudare.estimates.answer_rows import row_columns, shown_figure
+from sudare.estimates.error_moments import Multiplied
 from sudare.estimates.figure_question import FigureQuestion
 from sudare.estimates.noise_moments import LEAST, Figure, Moments, NoisyColumn, Sampling, Shared, nothing
 from sudare.estimates.partition import Cells, cells_of, too_many
-from sudare.estimates.published_errors import Grid, Published, entries_of
+from sudare.estimates.published_errors import Coded, Grid, Published, entries_of
 from sudare.estimates.released_numbers import ReleasedNumbers, check_grouping, read_numbers
 from sudare.releases.certificate import Certificate
 
@@ -37,14 +38,33 @@ EVENLY = (
 COARSE = "The grid of {to:g} is coarse against the spread of the numbers, so the limits are bounds that always hold."
 COARSE_NONE = "The grid of {to:g} is coarse against the spread of the numbers, so nothing can be estimated."
 CLIPPED = (
-    "{share:.2g} of the released numbers of column '{name}' are at the bounds of the noise, where it was cut off. The "
-    "correction is approximate, and intervals do not include its bias."
+    "{share:.2g} of the released numbers of column '{name}' are at the bounds of its noise, where it was cut off. This "
+    "biases means, variances, correlations and lines. The estimates are only approximate and have no intervals."
+)
+CLIPPED_UNSEEN = (
+    "Noise of column '{name}' was cut off at bounds, and a later step hides how often. This may bias means, variances, "
+    "correlations and lines. The estimates are only approximate and have no intervals."
+)
+BIASED = "Noise was cut off at its bounds. This figure is biased by it, so it has no interval."
+LARGE_FACTOR = 0.2
+"""The standard deviation of a factor from which on intervals of skewed numbers can be too narrow."""
+FACTOR = (
+    "Column '{name}' was multiplied by a factor with a standard deviation of {sd:g}. If few large numbers decide about "
+    "a figure, its interval may hold the truth less often than it says."
 )
 BEYOND = (
     "Some numbers are beyond a limit and not shown, so only one side is certain. Counts (--of), medians and other "
     "quantiles within the limit are kept."
 )
 BEYOND_NONE = "Some numbers are beyond a limit and not shown. Select the others with --where, or ask for counts (--of)."
+HIDDEN = (
+    "Column '{name}' was limited to numbers {side} {at:g} before its noise, and the noise hides which were beyond. So "
+    "only one side is certain."
+)
+HIDDEN_NONE = (
+    "Column '{name}' was limited to numbers {side} {at:g} before its noise, and the noise hides which were beyond. So "
+    "this figure is not known."
+)
 EXCHANGED = "Values changed places with those of suppressed records, too, so the figure of the others is approximate."
 SUPPRESSED = "{count} records were suppressed. Figures are about the others."
 SAMPLED = "The release is a random sample. Figures are about the whole table, and intervals include the sampling error."
@@ -227,7 +247,7 @@ class _Work:
                 problems.append(Problem(asked, what, "ask for its mean or variance."))
             for each in told.grids:
                 self.notes[EVENLY.format(name=name, to=each.to)] = None
-            self._note_bounds(column)
+            self._note_noise(column)
         if problems:
             raise UnsupportedError(problems)
 
@@ -241,15 +261,14 @@ class _Work:
         hint = "ask for the mean of all records." if kept else ""
         return [Problem(self.question.asked, what, hint or f"count its values: --of {column.name}.")]
 
-    def _note_bounds(self, column: ReleasedNumbers) -> None:
-        bounds, values = column.told.bounds, column.values[np.isfinite(column.values)]
-        if bounds is None or not len(values):
-            return
-        # whole numbers are cut off at the last ones within the bounds
-        ends = {*bounds, float(math.ceil(bounds[0])), float(math.floor(bounds[1]))}
-        at = np.count_nonzero((values <= bounds[0]) | (values >= bounds[1]) | np.isin(values, sorted(ends)))
-        if at:
-            self.notes[CLIPPED.format(name=column.name, share=at / len(values))] = None
+    def _note_noise(self, column: ReleasedNumbers) -> None:
+        name, sds = column.name, [each.sd for each in column.told.errors if isinstance(each, Multiplied)]
+        if column.clipped is None:
+            self.notes[CLIPPED_UNSEEN.format(name=name)] = None
+        elif column.clipped:
+            self.notes[CLIPPED.format(name=name, share=column.clipped)] = None
+        if self.question.asked != "mean" and max(sds, default=0.0) > LARGE_FACTOR:
+            self.notes[FACTOR.format(name=name, sd=max(sds))] = None
 
     def rows(self, label: dict[str, Any], records: Ints) -> Iterator[dict[str, Any]]:
         """Give the rows of a cell."""
@@ -266,7 +285,7 @@ class _Work:
             }
 
     def _figures(self, records: Ints) -> list[_Told]:
-        asked, single = self.question.asked, self.question.asked in ("mean", "variance")
+        asked = self.question.asked
         names = {
             "mean": ["mean"], "variance": ["variance", DEVIATION], "correlation": ["correlation"],
             "regress": [INTERCEPT, self.columns[0].name],
@@ -275,9 +294,21 @@ class _Work:
             return [_Told(name, nothing(noise_moments.NONE)) for name in names]
         if len(records) < LEAST and asked != "mean":
             return [_Told(name, nothing(noise_moments.TOO_FEW)) for name in names]
-        beyond = [bool(mask[records].any()) for column in self.columns for mask in column.beyond]
+        beyond = [bool(mask[records].any()) for column in self.columns for _, mask in _limits(column)]
         if any(beyond):
             return self._beyond(records, names)
+        told = self._within(records, names)
+        if all(column.clipped == 0 for column in self.columns):
+            return told
+        biased = [(each.figure, each.found.estimate, each.found.note) for each in told]
+        return [
+            _Told(name, nothing(note) if estimate is None else Figure(estimate, None, None, None, BIASED))
+            for name, estimate, note in biased
+        ]
+
+    def _within(self, records: Ints, names: Sequence[str]) -> list[_Told]:
+        """Return the figures where no number is beyond a limit."""
+        asked, single = self.question.asked, len(self.columns) == 1
         found = self._moments(records)
         coarse = [each for column, square in zip(self.columns, _variances(found), strict=True)
                   for each in _coarse(column.told, square)]  # fmt: skip
@@ -320,21 +351,54 @@ class _Work:
 
     def _beyond(self, records: Ints, names: Sequence[str]) -> list[_Told]:
         """Return what is certain where numbers beyond a limit are not shown."""
-        column = self.columns[0]
-        if self.question.asked in ("correlation", "regress") or column.told.errors or self.sampling is not None:
-            return [_Told(name, nothing(BEYOND_NONE)) for name in names]
+        asked, column = self.question.asked, self.columns[0]
+        told = column.told
+        limits = [(each, limit, mask[records]) for each in self.columns for limit, mask in _limits(each)]
+        limits = [(each, limit, mask) for each, limit, mask in limits if mask.any()]
+        some, none = BEYOND, BEYOND_NONE
+        hidden = [(each.name, limit) for each, limit, _ in limits if limit.seen is None]
+        if hidden:
+            name, limit = hidden[0]
+            side = "from" if limit.below else "up to"
+            some, none = (text.format(name=name, side=side, at=limit.at) for text in (HIDDEN, HIDDEN_NONE))
+        changed = bool(told.errors) or self.sampling is not None
+        # a factor makes the error depend on the numbers that are not shown
+        unknown = any(isinstance(error, Multiplied) for _, limit, _ in limits for error in told.errors[: limit.before])
+        if (
+            asked in ("correlation", "regress")
+            or column.clipped != 0
+            or unknown
+            or (changed and asked == "variance")
+            or (asked == "mean" and len({limit.below for _, limit, _ in limits}) > 1)
+        ):
+            return [_Told(name, nothing(none)) for name in names]
         values = column.values[records]
-        sides = {
-            limit.below for limit, mask in zip(column.told.limits, column.beyond, strict=True) if mask[records].any()
-        }
-        if self.question.asked == "mean":
-            low, high = (None if side in sides else float(values.mean()) for side in (True, False))
-            return [_Told("mean", Figure(None, None, low, high, BEYOND), bounds=True)]
+        if asked == "mean":
+            return [self._one_side(records, [(limit, mask) for _, limit, mask in limits], some)]
         square = float(values.var(ddof=1))  # numbers that are drawn together differ less
         return [
-            _Told(name, Figure(None, None, limit, None, BEYOND), bounds=True)
+            _Told(name, Figure(None, None, limit, None, some), bounds=True)
             for name, limit in zip(names, (square, math.sqrt(square)), strict=True)
         ]
+
+    def _one_side(self, records: Ints, limits: Sequence[tuple[Coded, NDArray[np.bool_]]], note: str) -> _Told:
+        """Return the side of a mean that is certain where numbers are beyond limits, all on one side."""
+        column, below = self.columns[0], limits[0][0].below
+        told, grids = column.told, column.told.grids
+        at = float(column.values[records].mean())
+        se = 0.0
+        if told.random or self.sampling is not None:
+            found = self._moments(records)
+            # random rounding errs by to^2 / 4 at most, which numbers at a limit may all do
+            more = sum(each.to**2 / 4 - each.to**2 / 6 for each in grids if each.how == "random") / len(records)
+            se = found.reach * math.sqrt((noise_moments.mean(found).se or 0.0) ** 2 + more)
+        # all numbers at a limit err by the same, so what other rounding does on average is not known
+        apart = sum(each.most if below else each.least for each in grids if each.how != "random")
+        for limit, mask in limits:
+            if isinstance(limit.shows, int | float) and len(told.errors) > limit.before:
+                apart += abs(limit.shows - limit.at) * float(mask.mean())
+        ends = (None, at + apart + se) if below else (at - apart - se, None)
+        return _Told("mean", Figure(None, None, *ends, note), bounds=se == 0)
 
     def _coarse(self, found: Moments, records: Ints, grids: Sequence[Grid], names: Sequence[str]) -> list[_Told]:
         """Return what is certain where a grid is coarse."""
@@ -363,6 +427,12 @@ class _Work:
             _Told("variance", Figure(None, None, ends[0] ** 2, ends[1] ** 2, note), True),
             _Told(DEVIATION, Figure(None, None, *ends, note), True),
         ]
+
+
+def _limits(column: ReleasedNumbers) -> list[tuple[Coded, NDArray[np.bool_]]]:
+    """Return the limits of a column, and which cells may be beyond each; without those of noise."""
+    pairs = zip(column.told.limits, column.beyond, strict=True)
+    return [(limit, mask) for limit, mask in pairs if not limit.noise]
 
 
 def _variances(found: Moments) -> list[float]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.estimates.error_moments import Error, corrected_powers, normal_quantile, t_quantile
+from sudare.estimates.error_moments import Error, Multiplied, corrected_powers, normal_quantile, t_quantile
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -102,7 +102,9 @@ class Shared:
 class Moments:
     """Estimated moments of one or two columns: first ones, and covariances, with the covariance of their errors.
 
-    All are in units of ``scale``, from the ``centre``. The order is x, and xx; or x, y, xx, xy, yy.
+    All are in units of ``scale``, from the ``centre``. The order is x, and xx; or x, y, xx, xy, yy. Intervals reach
+    ``reach`` standard errors, and ``far`` of them where squares of numbers decide. ``skewed`` says that variances are
+    so skewed that their logarithms are better.
     """
 
     records: int
@@ -112,7 +114,8 @@ class Moments:
     second: Floats
     errors: Floats
     reach: float
-    sampled: bool = False
+    far: float
+    skewed: bool = False
 
     @property
     def bessel(self) -> float:
@@ -171,7 +174,24 @@ def moments(
         errors += (1 - sampling.share) * (_spread(values - mean[:, np.newaxis], sampling.person) - noise)
         clusters = n if sampling.person is None else len(np.unique(sampling.person))
         reach = t_quantile(level, max(clusters - 1, 3))
-    return Moments(n, centre, scale, mean[:width], covariances, errors, reach, sampling is not None)
+    factors = [each for each in columns if any(isinstance(error, Multiplied) for error in each.errors)]
+    far = max([reach, *(t_quantile(level, max(_deciding(each.released), 3.0)) for each in factors)])
+    skewed = sampling is not None or bool(factors)
+    return Moments(n, centre, scale, mean[:width], covariances, errors, reach, far, skewed)
+
+
+def _deciding(released: Floats) -> float:
+    """Return how many numbers decide about the error of a variance, if factors make large numbers err most.
+
+    A number x with a factor adds about the square of x (x - mean) to the variance of this error. Where few of these
+    squares are large, the estimated error is uncertain: as much as with so many degrees of freedom (Satterthwaite).
+    """
+    parts = (released * (released - released.mean())) ** 2
+    largest = float(parts.max())
+    if largest == 0:
+        return float(len(released))
+    parts = parts / largest
+    return float(parts.sum() ** 2 / (parts**2).sum())
 
 
 def _noise(powers: Sequence[Floats], values: Floats, terms: Sequence[tuple[int, ...]], both: float) -> Floats:
@@ -227,11 +247,11 @@ def variance(found: Moments) -> Figure:
     width = len(found.first)
     se = _root(found.errors[width, width]) * found.bessel
     if given <= 0 and se > 0:
-        return Figure(0.0, se * unit, 0.0, found.reach * se * unit, NOTHING_LEFT)
-    if found.sampled and given > 2 * se:  # variances of samples are skewed, and their logarithms hardly are
-        factor = math.exp(found.reach * se / given) if given > 0 else 1.0
+        return Figure(0.0, se * unit, 0.0, found.far * se * unit, NOTHING_LEFT)
+    if found.skewed and given > 2 * se:  # variances of samples are skewed, and their logarithms hardly are
+        factor = math.exp(found.far * se / given) if given > 0 else 1.0
         return Figure(given * unit, se * unit, given / factor * unit, given * factor * unit)
-    low, high = max(given - found.reach * se, 0.0), given + found.reach * se
+    low, high = max(given - found.far * se, 0.0), given + found.far * se
     return Figure(max(given, 0.0) * unit, se * unit, low * unit, high * unit)
 
 
@@ -264,9 +284,7 @@ def correlation(found: Moments) -> Figure:
     constant = max(float(errors[1, 1]) / root**2, 0.0)
     linear, square = -2 * float(halves @ errors[:, 1]) / root, max(float(halves @ errors @ halves), 0.0)
     se = _root(constant + linear * given + square * given**2)
-    ends = _between(
-        1 - found.reach**2 * square, -2 * given - found.reach**2 * linear, given**2 - found.reach**2 * constant
-    )
+    ends = _between(1 - found.far**2 * square, -2 * given - found.far**2 * linear, given**2 - found.far**2 * constant)
     low, high = (-1.0, 1.0) if ends is None else ends
     shown = max(min(given, 1.0), -1.0)
     low, high = max(min(low, shown), -1.0), min(max(high, shown), 1.0)
@@ -287,7 +305,7 @@ def line(found: Moments) -> tuple[Figure, Figure]:
     given, unit = xy / xx, float(found.scale[1] / found.scale[0])
     of_slope = np.array([0.0, 0.0, -given * found.bessel / xx, found.bessel / xx, 0.0])
     se = _root(float(of_slope @ found.errors @ of_slope))
-    squared = found.reach**2
+    squared = found.far**2
     ends = _between(
         xx**2 - squared * errors[0, 0], -2 * (xx * xy - squared * errors[0, 1]), xy**2 - squared * errors[1, 1]
     )
@@ -299,7 +317,7 @@ def line(found: Moments) -> tuple[Figure, Figure]:
     height = float(found.first[1]) + given * (zero - float(found.first[0]))
     intercept = float(found.centre[1]) + height * float(found.scale[1])
     spread = _root(float(of_intercept @ found.errors @ of_intercept)) * float(found.scale[1])
-    return _around(intercept, spread, found.reach), slope
+    return _around(intercept, spread, found.far), slope
 
 
 def nothing(note: str) -> Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,6 +16,8 @@ ROUNDED = 1 / 12
 """What a published variance of noise has for rounding to whole numbers."""
 DIGITS = 4
 """The digits of a published variance."""
+_NEAR = 1e-9
+"""The part of a number by which it may miss a multiple because of rounding."""
 RANDOM = ("noise", "swap", "shuffle", "shift")
 """Transformations after which a cell is not about its own record, or is not its value."""
 NO_NUMBERS: Mapping[str, str] = {
@@ -48,14 +50,47 @@ class Grid:
         """How much larger than its rounded value a number is at most."""
         return {"nearest": self.to / 2, "up": 0.0}.get(self.how, self.to)
 
+    def multiples(self, number: float) -> set[float]:
+        """Return the multiples that a number may become; two if it is nearly where they part."""
+        place = number / self.to
+        near = _NEAR * max(abs(place), 1.0)
+        ways = {"nearest": [math.floor(place + 0.5 + each) for each in (-near, near)]}
+        ways["down"] = [math.floor(place + each) for each in (-near, near)]
+        ways["up"] = [math.ceil(place + each) for each in (-near, near)]
+        return {each * self.to for each in ways.get(self.how, [*ways["down"], *ways["up"]])}
+
 
 @dataclass(frozen=True)
 class Coded:
-    """Top coding, or bottom coding: values beyond ``at`` show something else."""
+    """Top coding, or bottom coding: values beyond ``at`` show something else.
+
+    ``seen`` is all that they can be in the release after later steps, numbers or a text; it is None if noise hides
+    them. ``before`` is the number of errors before the limit. ``noise`` says that it is where noise was cut off.
+    """
 
     below: bool
     at: float
-    shows: Any
+    shows: Any = None
+    seen: frozenset[float | str] | None = frozenset()
+    before: int = 0
+    noise: bool = False
+
+    def coded(self, values: Iterable[float | str]) -> frozenset[float | str]:
+        """Return what this limit makes of values."""
+        shown = self.at if self.shows is None else self.shows
+        return frozenset(
+            value if isinstance(value, str) or (value >= self.at if self.below else value <= self.at) else shown
+            for value in values
+        )
+
+    def rounded(self, made: Grid) -> Coded:
+        """Return the same limit where a grid followed."""
+        if self.seen is None:
+            return self
+        found = {
+            multiple for each in self.seen for multiple in ([each] if isinstance(each, str) else made.multiples(each))
+        }
+        return replace(self, seen=frozenset(found))
 
 
 @dataclass(frozen=True)
@@ -73,7 +108,6 @@ class Published:
     errors: tuple[Error, ...] = ()
     grids: tuple[Grid, ...] = ()
     limits: tuple[Coded, ...] = ()
-    bounds: tuple[float, float] | None = None
     kept: float = 0.0
     drawn: float = 0.0
     growth: float = 1.0
@@ -87,6 +121,11 @@ class Published:
     def multiplied(self) -> bool:
         """Whether there is a random factor."""
         return any(isinstance(each, Multiplied) for each in self.errors)
+
+    @property
+    def random(self) -> bool:
+        """Whether errors were drawn at random."""
+        return len(self.errors) > len(self.grids) or any(each.how == "random" for each in self.grids)
 
     @property
     def shift(self) -> float:
@@ -113,12 +152,17 @@ def published(certificate: Certificate, name: str, where: str, *, whole: bool) -
             found = _moved(found, kind, given)
         elif kind in ("top", "bottom"):
             at = _number(name, given.get("at", figures.get("limit")))
-            found = replace(found, limits=(*found.limits, Coded(kind == "bottom", at, given.get("shows"))))
+            found = _limited(found, Coded(kind == "bottom", at, given.get("shows"), before=len(found.errors)))
         elif kind == "round":
             to, how = _number(name, given.get("to"), least=0.0), str(given.get("how", "nearest"))
             of_whole = bool(figures.get("whole", whole)) and to.is_integer()
             made = Grid(to, how, len(found.errors))
-            found = replace(found, grids=(*found.grids, made), errors=(*found.errors, grid(to, how, whole=of_whole)))
+            found = replace(
+                found,
+                grids=(*found.grids, made),
+                errors=(*found.errors, grid(to, how, whole=of_whole)),
+                limits=tuple(each.rounded(made) for each in found.limits),
+            )
         elif kind == "noise":
             found = _noisy(found, given, figures)
         else:
@@ -133,6 +177,14 @@ def _moved(found: Published, kind: Any, given: Mapping[str, Any]) -> Published:
     if found.moved and found.within is not None:
         groups = groups & found.within
     return replace(found, moved=kind, within=groups)
+
+
+def _limited(found: Published, limit: Coded) -> Published:
+    """Return what is known once there is a limit; earlier ones may show less than it."""
+    before = (each if each.seen is None else replace(each, seen=limit.coded(each.seen)) for each in found.limits)
+    shown = limit.at if limit.shows is None else limit.shows
+    own = limit.seen or frozenset({shown if isinstance(shown, str) else float(shown)})
+    return replace(found, limits=(*before, replace(limit, seen=own)))
 
 
 def _noisy(found: Published, given: Mapping[str, Any], figures: Mapping[str, Any]) -> Published:
@@ -163,10 +215,16 @@ def _noisy(found: Published, given: Mapping[str, Any], figures: Mapping[str, Any
             group=frozenset({name, *map(str, given["correlated_with"])}),
             first=not found.errors,
         )
+    hidden = tuple(replace(each, seen=None) for each in found.limits)
+    found = replace(found, errors=(*found.errors, *errors), limits=hidden)
     bounds = given.get("bounds")
     if isinstance(bounds, list | tuple) and len(bounds) == 2:
-        found = replace(found, bounds=(_number(name, bounds[0]), _number(name, bounds[1])))
-    return replace(found, errors=(*found.errors, *errors))
+        for below, value in ((True, _number(name, bounds[0])), (False, _number(name, bounds[1]))):
+            # whole numbers are cut off at the last ones within the bounds
+            last = (math.ceil if below else math.floor)(value)
+            seen = frozenset({value, float(last)} if rounded else {value})
+            found = _limited(found, Coded(below, value, seen=seen, before=len(found.errors), noise=True))
+    return found
 
 
 def _variance(name: str, given: Mapping[str, Any], figures: Mapping[str, Any], kind: str, rounded: bool) -> float:

@@ -31,14 +31,16 @@ SHOWN_VALUES = "Records are grouped by the released values of column '{name}'."
 class ReleasedNumbers:
     """A column as numbers, not-a-number where one is missing, and what is known about it.
 
-    Cells ``beyond`` a limit, a side for each limit, have the limit as their number. ``aggregated`` is what the
-    certificate says of a column that shows representatives of groups.
+    For each limit ``beyond`` says which cells may be beyond it. Where the release shows them, they have the limit as
+    their number. ``clipped`` is the share of numbers at the bounds of noise; it is None if later noise hides it.
+    ``aggregated`` is what the certificate says of a column that shows representatives of groups.
     """
 
     name: str
     values: Floats
     told: Published
     beyond: tuple[NDArray[np.bool_], ...] = ()
+    clipped: float | None = 0.0
     aggregated: Mapping[str, Any] | None = None
 
 
@@ -60,17 +62,28 @@ def read_numbers(table: pa.Table, certificate: Certificate, name: str, where: st
     if name in generalized_columns(certificate) and not isinstance(aggregated, Mapping):
         _refuse_ranges(name, cells, where)
     told = published(certificate, name, where, whole=_is_whole(cells.type))
-    beyond = []
-    for limit in told.limits:
-        cells, mask = _within(cells, limit)
-        beyond.append(mask)
+    labels = [_labelled(cells, limit) for limit in told.limits]
+    for mask in labels:
+        cells = pc.if_else(pa.array(~mask), cells, pa.scalar(None, cells.type)) if mask.any() else cells
     values, whole = _numbers(name, cells, where)
     told = published(certificate, name, where, whole=whole)
     if np.any(np.isinf(values)):
         raise DataError(Problem(where, f"column '{name}' has infinite numbers."))
-    for limit, mask in zip(told.limits, beyond, strict=True):
-        values = np.where(mask, limit.at, values)
-    return ReleasedNumbers(name, values, told, tuple(beyond), aggregated if isinstance(aggregated, Mapping) else None)
+    masks = [mask | _coded(values, limit) for limit, mask in zip(told.limits, labels, strict=True)]
+    there = np.logical_or.reduce([np.isfinite(values), *labels])
+    clipped: float | None = None
+    cuts = [(limit, mask) for limit, mask in zip(told.limits, masks, strict=True) if limit.noise]
+    if all(limit.seen is not None for limit, _ in cuts):
+        at_bounds = np.logical_or.reduce([np.zeros(len(values), np.bool_), *(mask for _, mask in cuts)])
+        clipped = float(np.count_nonzero(at_bounds)) / max(int(np.count_nonzero(there)), 1)
+    for place, (limit, mask) in enumerate(zip(told.limits, masks, strict=True)):
+        if len(told.errors) == limit.before and not limit.noise:
+            values = np.where(mask, limit.at, values)
+        if limit.seen is None or (told.random and mask.any()):
+            # which records were beyond, and whether any of a few was, is then partly chance
+            masks[place] = there
+    entry = aggregated if isinstance(aggregated, Mapping) else None
+    return ReleasedNumbers(name, values, told, tuple(masks), clipped, entry)
 
 
 def _is_whole(kind: pa.DataType) -> bool:
@@ -118,21 +131,23 @@ def _all_plain(cells: pa.ChunkedArray, *, numbers: bool) -> bool:
     return True
 
 
-def _within(cells: pa.ChunkedArray, limit: Coded) -> tuple[pa.ChunkedArray, NDArray[np.bool_]]:
-    """Return cells without those beyond a limit, and which these are; with no label, those at the limit count, too."""
+def _labelled(cells: pa.ChunkedArray, limit: Coded) -> NDArray[np.bool_]:
+    """Return which cells show a label of values beyond a limit."""
+    labels = [each for each in limit.seen or () if isinstance(each, str)]
     kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
-    plain = cells.cast(kind) if kind != cells.type else cells
-    shown = limit.at if limit.shows is None else limit.shows
-    if is_number(kind):
-        number = plain.cast(pa.float64(), safe=False)  # a label would have made texts of them
-        mask = pc.equal(number, math.nan if isinstance(shown, str) else float(shown))
-    else:
-        texts = plain.cast(pa.large_string())
-        labels = [shown] if isinstance(shown, str) else [f"{shown:.15g}", str(shown), str(float(shown))]
-        mask = pc.is_in(texts, value_set=pa.array(labels, pa.large_string()))
-    mask = pc.fill_null(mask, False)
-    rest = pc.if_else(mask, pa.scalar(None, kind), plain)
-    return rest, np.asarray(mask.to_numpy(), dtype=np.bool_)
+    if not labels or is_number(kind):
+        return np.zeros(len(cells), np.bool_)
+    mask = pc.is_in(cells.cast(pa.large_string()), value_set=pa.array(labels, pa.large_string()))
+    return np.asarray(mask.to_numpy(), dtype=np.bool_)
+
+
+def _coded(values: Floats, limit: Coded) -> NDArray[np.bool_]:
+    """Return which numbers may be what is shown of values beyond a limit."""
+    found = np.zeros(len(values), np.bool_)
+    for each in limit.seen or ():
+        if not isinstance(each, str):
+            found |= np.isclose(values, each, rtol=1e-9, atol=0.0)
+    return found
 
 
 def check_grouping(table: pa.Table, certificate: Certificate, question: FigureQuestion) -> list[str]:

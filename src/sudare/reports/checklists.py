@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sudare.reports.derived_codes import DerivedCode, derived_codes
 from sudare.reports.describe.figure_types import ColumnFigures, Figures
 from sudare.reports.identifiers import (
     AGES,
@@ -109,15 +110,25 @@ def _list(title: str, about: str, items: Sequence[Item]) -> dict[str, Any]:
 def safe_harbor(found: Figures) -> list[Item]:
     """Return the eighteen identifiers, each with what cells hold, and what is known of columns that look like it."""
     released = {column["name"]: column for column in found["columns"]}
-    numbered = [column["name"] for column in found["policy"]["columns"] if column["role"] == "subject"]
+    pseudonyms = derived_codes(found)
+    numbered = [
+        column["name"]
+        for column in found["policy"]["columns"]
+        if column["role"] == "subject" and column["name"] not in pseudonyms
+    ]
     items = []
     for number, (rule, hints) in enumerate(IDENTIFIERS, 1):
         kept_back = [name for name in found["withheld"] if hinted(name, hints) or (number == 8 and _who(name))]
         anew = [name for name in numbered if hinted(name, hints) or number in (8, ANY_OTHER)]
-        there = [column for name, column in released.items() if _looks_like(column, name, number, hints)]
+        there = [
+            column
+            for name, column in released.items()
+            if name not in pseudonyms and _looks_like(column, name, number, hints)
+        ]
         away = f"Not released: {', '.join(kept_back)}. " if kept_back else ""
         away += f"Not released, or as new numbers: {', '.join(anew)}. " if anew else ""
-        seen, verdict = _verdict(number, there, found)
+        derived = [told for code in pseudonyms.values() if (told := _derived(code, number, hints)) is not None]
+        seen, verdict = _verdict(number, there, found, derived)
         items.append(Item(f"{number}. {rule}", away + seen, verdict))
     return items
 
@@ -163,12 +174,40 @@ ABSENT: Mapping[int, str] = {
 """What it means that nothing was found; for all other identifiers, their words say it."""
 
 
+def _derived(code: DerivedCode, number: int, hints: str) -> tuple[str, str] | None:
+    """Judge a pseudonym, whatever its form: a code that is computed from an identifier, under a key too, is derived.
+
+    What Safe Harbor allows in place of an identifier is a code that is *not* derived from information about the person.
+    """
+    named = hinted(code.name, hints) or (number == 8 and (_who(code.name) or code.person))
+    if number == 3 and words_of(code.name) & NO_DATES and not hinted(code.name, CALENDAR):
+        named = False
+    if number == 1:
+        named = named and not words_of(code.name) & HARMLESS
+    kept = code.person or code.rare
+    shown = f"{code.name} shows pseudonyms, which are computed from its values."
+    if number == ANY_OTHER and kept:
+        why = "164.514(c) allows only codes that are not derived from information about the person, and a key does not"
+        return f"{shown} {why} change that.", UNMET
+    if number == ANY_OTHER:
+        return f"{shown} Are they derived from information about the person?", JUDGE
+    if named and kept and number not in (2, 3):
+        return f"{shown} A code that is derived from an identifier takes its place, and is not removed.", UNMET
+    if named or (kept and number in NUMBERS):
+        return f"{shown} Were these values of this kind? Then the code is derived from them.", JUDGE
+    return None
+
+
 def _holding(found: Figures, kinds: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return what cells hold of some kinds, in sentences: what is sure, and what a person must look at."""
+    """Return what cells hold of some kinds, in sentences: what is sure, and what a person must look at.
+
+    That some digits of pseudonyms look like a number of a card is chance. The pseudonyms themselves are judged apart.
+    """
     sure: list[str] = []
     unsure: list[str] = []
+    chance = {code.name for code in derived_codes(found).values() if code.bare}
     for one in found["contents"]["found"]:
-        if one["kind"] in kinds:
+        if one["kind"] in kinds and one["column"] not in chance:
             count = f"{one['records']:,} {'record' if one['records'] == 1 else 'records'}"
             (sure if one["sure"] else unsure).append(f"{one['column']} holds {one['kind']} in {count}.")
     return sure, unsure
@@ -190,6 +229,7 @@ def _texts(found: Figures) -> list[str]:
         if column["kind"] in ("text", "other")
         and column["treatment"] == "untouched"
         and column.get("rare", True)
+        and not set(column.get("steps") or ()) & {"pseudonym", "redact", "band"}
         and not (column.get("codes") and not column.get("unique"))
     ]
 
@@ -231,11 +271,15 @@ def _leads_to_people(column: ColumnFigures, number: int) -> bool:
     return bool(column.get("unique") or column.get("ends"))
 
 
-def _verdict(number: int, there: Sequence[ColumnFigures], found: Figures) -> tuple[str, str]:
+def _verdict(
+    number: int, there: Sequence[ColumnFigures], found: Figures, derived: Sequence[tuple[str, str]] = ()
+) -> tuple[str, str]:
     """Return what was seen of an identifier, and the verdict: the worst of all that cells and columns say."""
     sure, unsure = _holding(found, HELD[number])
     told = [f"Not met: {sentence}" for sentence in sure] + [f"{sentence} Is this so?" for sentence in unsure]
     verdicts = [UNMET] * len(sure) + [JUDGE] * len(unsure)
+    told += [said for said, _ in derived]
+    verdicts += [verdict for _, verdict in derived]
     for column in there:
         if number in (2, 3):
             said, verdict = _dated(column, found) if number == 3 else _placed(column, found)
@@ -246,7 +290,9 @@ def _verdict(number: int, there: Sequence[ColumnFigures], found: Figures) -> tup
         verdicts.append(verdict)
     worst = next((each for each in (UNMET, JUDGE, MET) if each in verdicts), MET)
     if not sure and not unsure:
-        told.insert(0, f"{ABSENT.get(number, f'No cell holds {HELD[number][0]}')}. {_read(found)}")
+        absent = ABSENT.get(number, f"No cell holds {HELD[number][0]}")
+        absent = absent.replace("No cell", "No other cell") if derived else absent
+        told.insert(len(derived), f"{absent}. {_read(found)}")
     if number == 3 and found["contents"]["beyond"] and worst == MET:
         told.append(f"Numbers from 91 to 120 in {', '.join(found['contents']['beyond'])} count as no ages.")
     texts = _texts(found)
@@ -315,7 +361,11 @@ def _shown(column: ColumnFigures) -> str:
         "sets": "released hidden among others",
         "apart": "released in a second table",
     }
-    return words[column["treatment"]]
+    steps, treatment = column.get("steps") or (), words[column["treatment"]]
+    if not steps:
+        return treatment
+    done = f"transformed ({', '.join(steps)}, see “What was done to columns before”)"
+    return f"released {done}" if column["treatment"] == "untouched" else f"{done}, and then {treatment}"
 
 
 # -- thresholds --------------------------------------------------------------------------------------------------------
@@ -392,9 +442,9 @@ def cell_size(found: Figures) -> list[Item]:
     small = [column["name"] for column in found["columns"] if column.get("small")]
     _, hidden = _few_share(found)
     about = (
-        f"Released unchanged, with values of 1 to 10 records: {', '.join(small)}."
+        _as_they_came(found, small, "with values of 1 to 10 records")
         if small
-        else "No unchanged column shows a value of 1 to 10 records."
+        else "No column outside the groups shows a value of 1 to 10 records."
     )
     if hidden:
         about += f" Values of {', '.join(hidden)} are hidden among others; some values may be rare."
@@ -430,16 +480,21 @@ def _appi_descriptions(found: Figures) -> Item:
     rule = "Rule 34(1): descriptions that identify a person are deleted or replaced"
     absent = any(one["model"] == "identifiers absent" and one["holds"] for one in found["guarantees"])
     hints = [IDENTIFIERS[place][1] for place in (0, 1, 3, 4, 5, 16)]
-    telling = [name for name in _untouched(found) if any(hinted(name, words) for words in hints)]
+    codes = [name for name, code in derived_codes(found).items() if code.rare or code.person]
+    telling = [name for name in _untouched(found) if name not in codes and any(hinted(name, words) for words in hints)]
     texts, withheld = _texts(found), found["withheld"]
     sure, unsure = _holding(found, [kind for place in (1, 4, 6, 17) for kind in HELD[place]] + ["postal addresses"])
-    seen = f"Not released: {', '.join(withheld)}." if withheld else "The policy names no identifier."
+    numbers = _new_numbers(found)
+    told = [f"Not released: {', '.join(withheld)}."] if withheld else []
+    told += [f"Released as pseudonyms, which the holder of the key can connect: {', '.join(codes)}."] if codes else []
+    told += [f"Released as new numbers: {', '.join(numbers)}."] if numbers else []
+    seen = " ".join(told) or "The policy names no identifier."
     seen += "".join(f" {sentence}" for sentence in [*sure, *unsure])
     if not sure and not unsure:
         seen += f" No cell holds a name by its form, an address or an image. {_read(found)}"
     if telling or texts:
-        seen += f" Released unchanged, and may name a person: {', '.join(dict.fromkeys([*telling, *texts]))}."
-    clear = absent and withheld and not telling and not texts and not unsure
+        seen += f" {_as_they_came(found, list(dict.fromkeys([*telling, *texts])), 'and may name a person')}"
+    clear = absent and withheld and not codes and not telling and not texts and not unsure
     return Item(rule, seen, UNMET if sure else MET if clear else JUDGE)
 
 
@@ -448,7 +503,8 @@ def _appi_official_codes(found: Figures) -> Item:
     rule = "Rule 34(2): individual identification codes (個人識別符号) are deleted or replaced"
     hints = [IDENTIFIERS[place][1] for place in (6, 8, 10, 15)]
     hints.append("passport pension 旅券 パスポート 年金番号 住民票コード")
-    codes = [column["name"] for column in found["columns"] if any(hinted(column["name"], words) for words in hints)]
+    names = dict.fromkeys([*(column["name"] for column in found["columns"]), *derived_codes(found)])
+    codes = [name for name in names if any(hinted(name, words) for words in hints)]
     kinds = [kind for place in (7, 9, 11, 16) for kind in HELD[place]]
     sure, unsure = _holding(found, kinds)
     seen = " ".join([*sure, *unsure]) if sure or unsure else f"No cell holds one by its form. {_read(found)}"
@@ -459,25 +515,32 @@ def _appi_official_codes(found: Figures) -> Item:
 def _appi_links(found: Figures) -> Item:
     """Rule 34(3): numbers of people, and other codes."""
     rule = "Rule 34(3): codes that link with other information are deleted or replaced"
-    subject = any(column["role"] == "subject" for column in found["policy"]["columns"])
-    linked = found["policy"]["release"].get("subjects") == "linked"
-    counted = any(one["model"] == "subjects per class" for one in found["guarantees"]) or linked
+    codes, numbers = list(derived_codes(found)), _new_numbers(found)
+    linked = bool(numbers) and found["policy"]["release"].get("subjects") == "linked"
     numbered = [
         column["name"]
         for column in found["columns"]
-        if (column["treatment"] == "untouched" and hinted(column["name"], IDENTIFIERS[17][1]))
-        or (column.get("whole") and _leads_to_people(column, ANY_OTHER))
+        if column["name"] not in codes
+        and (
+            (column["treatment"] == "untouched" and hinted(column["name"], IDENTIFIERS[17][1]))
+            or (column.get("whole") and _leads_to_people(column, ANY_OTHER))
+        )
     ]
-    if not subject or not counted:
-        seen = "No column with the role of a subject is in the release."
-    elif linked:
-        seen = "People have one random number throughout the release, which links their records; "
+    seen = ""
+    if codes:
+        seen = f"Released as pseudonyms: {', '.join(codes)}. They link all records of a person, in this release and in "
+        seen += "all others under the same key, and the holder of the key can link them with the source."
+    elif not numbers:
+        seen = "No number of a person or a pseudonym is in the release."
+    if linked:
+        seen += " People have one random number throughout the release, which links their records; "
         seen += "the number does not identify the person."
-    else:
-        seen = "People are numbered separately in each group; nothing links these numbers with the source."
+    elif numbers:
+        seen += " People are numbered separately in each group; nothing links these numbers with the source."
+    seen = seen.strip()
     if numbered:
         seen += f" Released, and named like a code or with values that few share: {', '.join(numbered)}."
-    return Item(rule, seen, JUDGE if (subject and linked) or numbered or _texts(found) else MET)
+    return Item(rule, seen, JUDGE if codes or linked or numbered or _texts(found) else MET)
 
 
 def _appi_unusual(found: Figures) -> Item:
@@ -490,14 +553,17 @@ def _appi_unusual(found: Figures) -> Item:
     if outside:
         seen += f" That is without {', '.join(outside)}."
     if rare:
-        seen += f" Released unchanged, with values that few share: {', '.join(rare)}."
+        seen += f" {_as_they_came(found, rare, 'with values that few share')}"
     return Item(rule, seen, JUDGE if rare or hidden or outside or size is None or size < 2 else MET)
 
 
 def _appi_other_measures(found: Figures) -> Item:
     """Rule 34(5): other measures."""
     rule = "Rule 34(5): other measures that the nature of the data requires"
-    changed = [column["name"] for column in found["columns"] if column["treatment"] != "untouched"]
+    changed = [
+        column["name"] for column in found["columns"] if column["treatment"] != "untouched" or column.get("steps")
+    ]
+    changed = list(dict.fromkeys([*changed, *derived_codes(found), *_new_numbers(found)]))
     seen = f"Changed: {', '.join(changed) or 'nothing'}. Whether this is enough depends on what others know."
     return Item(rule, seen, JUDGE)
 
@@ -505,7 +571,13 @@ def _appi_other_measures(found: Figures) -> Item:
 def _appi_duties(found: Figures) -> list[Item]:
     """Art. 43: what the organisation has to do."""
     organisation = "A matter of the organisation."
-    kinds = f"The release holds: {', '.join(column['name'] for column in found['columns'])}."
+    codes, numbers = derived_codes(found), _new_numbers(found)
+    held = {
+        **{column["name"]: column["name"] for column in found["columns"]},
+        **{name: f"{name} (pseudonyms)" for name in codes},
+        **{name: f"{name} (new numbers)" for name in numbers},
+    }
+    kinds = f"The release holds: {', '.join(held.values())}."
     seen = {
         "Art. 43(2): deleted descriptions, and how they were processed, are kept safe": organisation,
         "Art. 43(3): the kinds of information in it are made public": kinds,
@@ -521,5 +593,22 @@ def _appi_duties(found: Figures) -> list[Item]:
 
 
 def _untouched(found: Figures) -> list[str]:
-    """Return the columns that are released unchanged."""
+    """Return the columns that no method changed; transformations may have."""
     return [column["name"] for column in found["columns"] if column["treatment"] == "untouched"]
+
+
+def _as_they_came(found: Figures, names: Sequence[str], what: str) -> str:
+    """Say something of columns that no method changed, of unchanged and of transformed ones apart."""
+    steps = {column["name"]: ", ".join(column.get("steps") or ()) for column in found["columns"]}
+    bare = [name for name in names if not steps.get(name)]
+    done = [f"{name} ({steps[name]})" for name in names if steps.get(name)]
+    told = [f"Released unchanged, {what}: {', '.join(bare)}."] if bare else []
+    return " ".join([*told, *([f"Released transformed, {what}: {', '.join(done)}."] if done else [])])
+
+
+def _new_numbers(found: Figures) -> list[str]:
+    """Return the column of people who have new random numbers in the release."""
+    counted = any(each.get("count") == "subjects" for each in found["policy"]["require"])
+    codes = derived_codes(found)
+    columns = found["policy"]["columns"] if counted else ()
+    return [column["name"] for column in columns if column["role"] == "subject" and column["name"] not in codes]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sudare.methods import method_of
+from sudare.reports.derived_codes import derived_codes
 from sudare.reports.markup import phrase
 
 ROLES = {
@@ -111,6 +112,8 @@ def usage(found: Mapping[str, Any]) -> Iterator[str]:
     """Give sentences for an analyst; those with examples are HTML."""
     name = found["names"].get("release") or "RELEASE"
     yield from _reading(found["columns"])
+    yield from _transformed(found["columns"], list(derived_codes(found)))
+    yield from _generalized(found["columns"])
     yield from _counting(found["columns"], method_of(found["method"]).recoding, name)
     yield from _cautions(found["columns"], found["records"])
     yield "Do not join the release with other tables about the same people, and do not try to recognise anybody."
@@ -122,7 +125,10 @@ def _reading(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     untouched = [each["name"] for each in columns if each["treatment"] == "untouched" and not each.get("steps")]
     if untouched:
         yield f"These columns are exact, and can be analysed as usual: {', '.join(untouched)}."
-    yield from _transformed(columns)
+
+
+def _generalized(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say how generalized cells and item sets are read."""
     if any(each["treatment"] == "generalized" for each in columns):
         yield phrase(
             "How to read a generalized cell: <code>[17, 25]</code> is some number from 17 to 25, <code>{{A, B}}</code> "
@@ -136,14 +142,14 @@ def _reading(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def _transformed(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _transformed(columns: Sequence[Mapping[str, Any]], pseudonyms: Sequence[str]) -> Iterator[str]:
     """Say how transformed columns are read."""
 
     def with_step(*names: str) -> str:
         return ", ".join(each["name"] for each in columns if set(names) & set(each.get("steps") or ()))
 
-    if found := with_step("pseudonym"):
-        yield f"These columns show pseudonyms: {found}. Records with the same one belong together."
+    if pseudonyms:
+        yield f"These columns show pseudonyms: {', '.join(pseudonyms)}. Records with the same one belong together."
     if found := with_step("shift"):
         yield (
             f"Dates in {found} were shifted: intervals between the dates of a person are exact, and calendar dates, "
@@ -153,6 +159,21 @@ def _transformed(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield (
             f"Noise was added to {found}. The section on transformations has its variance: take it off variances, and "
             "correct correlations for it."
+        )
+    if found := with_step("top", "bottom"):
+        yield (
+            f"Extreme values of {found} show a limit, which also stands for everything beyond it. Medians are exact, "
+            "and means and variances are too small or too large."
+        )
+    if found := with_step("round"):
+        yield (
+            f"Numbers in {found} are rounded. The section on what was done to columns before has the unit: do not take "
+            "differences below it for real."
+        )
+    if found := with_step("truncate", "band", "mask", "replace", "redact"):
+        yield (
+            f"Cells of {found} were made coarser, or replaced: one may stand for several values. The section on what "
+            "was done to columns before says how."
         )
     if found := with_step("swap", "shuffle"):
         yield (
@@ -174,17 +195,46 @@ def _counting(columns: Sequence[Mapping[str, Any]], recoding: str, name: str) ->
             "distribution."
         )
     able = [each for each in columns if each["role"] in ("sensitive", "insensitive") and each["kind"] != "other"]
-    counted = next(iter(able), None)
+    # each pseudonym and each shifted date is that of a person, and a changed number is hardly ever that of two
+    counts = [
+        each
+        for each in able
+        if not _steps(each) & _UNCOUNTED and not (each["kind"] == "number" and _steps(each))
+    ]
+    counted = next((each for each in counts if not each.get("unique")), next(iter(counts), None))
     of = None if counted is None else counted["name"]
     # in text, only the policy says what separates the items of a set
     given = " --policy policy.yaml" if counted is not None and counted["kind"] == "items" else ""
-    by = next((each["name"] for each in columns if each["role"] == "quasi" and each["kind"] != "items"), None)
+    by = next(
+        (
+            each["name"]
+            for each in columns
+            if each["role"] == "quasi" and each["kind"] != "items" and not _steps(each) & _UNCOUNTED
+        ),
+        None,
+    )
     if of is not None:
         asked = f" --by {by}" if by is not None and by != of else ""
         yield phrase(
             "Counts with intervals: <code>sudare estimate {} --of {}{}{}</code>. Cells with fewer than 30 records are "
             "flagged: do not publish them.", name, of, asked, given
         )  # fmt: skip
+    measured = next((each["name"] for each in able if each["kind"] == "number" and _MEASURED & _steps(each)), None)
+    if measured is not None:
+        yield phrase(
+            "Means of numbers that were changed: <code>sudare estimate {} --mean {}</code> knows what was done to "
+            "them, and says how far the mean may be off.", name, measured
+        )  # fmt: skip
+
+
+_UNCOUNTED = frozenset(["pseudonym", "shift", "redact"])
+"""Steps whose cells nobody counts value by value."""
+_MEASURED = frozenset(["top", "bottom", "round", "noise", "swap", "shuffle"])
+"""Steps that leave numbers whose mean can be estimated."""
+
+
+def _steps(column: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(column.get("steps") or ())
 
 
 def _cautions(columns: Sequence[Mapping[str, Any]], lost: Mapping[str, Any]) -> Iterator[str]:

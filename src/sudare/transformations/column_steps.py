@@ -155,6 +155,9 @@ def _step(policy: Policy, place: Place, step: Transformation, kind: pa.DataType,
     if pa.types.is_struct(kind) or pa.types.is_map(kind) or pa.types.is_union(kind):
         what = f"{step.name} works with single values and lists of them, and the column holds records of several."
         raise PolicyError(Problem(place.where, what, "take the parts out as columns before, or use redact."))
+    if about.kind != "items":  # whoever reads the policy alone, as the audit does, could not know
+        where = f"columns.{place.column}.kind"
+        raise PolicyError(Problem(where, "the column holds lists, whose items are transformed.", "set kind: items."))
     if not isinstance(made, Pseudonyms | Replacement | Beginning):
         what = f"{step.name} works with single values, and the column holds lists."
         raise PolicyError(Problem(place.where, what, "use pseudonym, replace, truncate with keep, or redact."))

@@ -60,8 +60,9 @@ class Rounding:
         before = findings.figures.get(self.place, {}).get("whole", True)
         figures: Figures = {"whole": bool(numbers.whole and before)}
         if self.spec.how == "random":
-            # a number that lies evenly between two multiples errs by to^2 / 6 on average
-            figures["error_variance"] = float(f"{self.spec.to**2 / 6:.3g}")
+            # a number that lies evenly between two multiples errs by to^2 / 6 on average; whole numbers err by less
+            less = 1 if figures["whole"] and self._whole_grid else 0
+            figures["error_variance"] = float(f"{(self.spec.to**2 - less) / 6:.3g}")
         findings.figures[self.place] = figures
         return written(found, numbers.there, self.kind(cells.type))
 
