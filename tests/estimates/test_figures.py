@@ -200,6 +200,81 @@ def test_top_coded_columns_have_a_bound(shows):
     assert "beyond a limit" in row["note"]
 
 
+def skewed(rows=3_000):
+    """Costs with a few large ones, whole numbers and others."""
+    rng = np.random.default_rng(3)
+    cost = rng.lognormal(8, 0.8, rows)
+    data = people(rows).append_column("cost", pa.array(cost))
+    return data.append_column("bill", pa.array(np.round(cost).astype(int)))
+
+
+@pytest.mark.parametrize("column", ["cost", "bill"])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{"top": {"share": 0.01}}, {"noise": 0.5}],
+        [{"top": 20_000}, {"noise": 0.5}],
+        [{"top": {"share": 0.01}}, {"noise": {"sd": 0.5, "kind": "laplace"}}],
+        [{"top": 20_000}, {"noise": {"sd": 0.5, "kind": "laplace"}}],
+        [{"top": 20_000}, {"noise": {"scale": 0.1, "kind": "multiplicative"}}],
+        [{"top": {"at": 20_000, "shows": 30_000}}, {"noise": 0.5}],
+        [{"top": 12_050}, {"round": 100}],
+        [{"top": 12_000}, {"round": 100}],
+        [{"top": 12_050}, {"round": {"to": 100, "how": "up"}}],
+        [{"top": 10_000}, {"round": {"to": 3_000, "how": "random"}}],
+        [{"top": 9_000}, {"round": {"to": 3_000, "how": "random"}}],
+        [{"noise": 0.1}, {"top": 9_000}],
+        [{"top": 12_050}, {"round": 100}, {"noise": 0.1}],
+    ],
+)
+def test_a_limit_is_known_whatever_later_steps_do(steps, column):
+    """Neither noise nor a grid turns the figures of a limited column into those of the original one."""
+    data = skewed()
+    made = release({column: steps}, data=data)
+    [row] = sudare.estimate(made, mean=column, level=0.999)
+    assert (row["estimate"], row["se"], row["high"]) == (None, None, None)
+    mean = data[column].to_numpy().mean()
+    assert row["low"] > 0.8 * mean or "shows" in str(steps)
+    assert row["low"] < mean
+    for asked in ({"variance": column}, {"correlation": (column, "weight")}, {"regress": f"{column} ~ weight"}):
+        for row in sudare.estimate(made, **asked):
+            assert (row["estimate"], row["low"], row["high"]) == (None, None, None)
+            assert "beyond" in row["note"]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{"bottom": 1_530}, {"round": {"to": 100, "how": "down"}}],
+        [{"bottom": {"share": 0.1}}, {"noise": 0.2}],
+        [{"bottom": 1_500}, {"round": {"to": 400, "how": "random"}}],
+    ],
+)
+def test_a_lower_limit_bounds_the_mean_from_above(steps):
+    data = skewed()
+    mean = data["cost"].to_numpy().mean()
+    [row] = sudare.estimate(release({"cost": steps}, data=data), mean="cost", level=0.999)
+    assert (row["estimate"], row["low"]) == (None, None)
+    assert mean < row["high"] < 1.2 * mean
+
+
+def test_limits_with_nobody_beyond_and_grids():
+    """Without noise the cells themselves show that nobody is beyond a limit."""
+    data = skewed()
+    made = release({"cost": [{"top": 1e9}, {"round": 100}]}, data=data)
+    [row] = sudare.estimate(made, mean="cost", level=0.999)
+    assert row["low"] < data["cost"].to_numpy().mean() < row["high"]
+    made = release({"cost": [{"top": 1e9}, {"noise": 0.1}]}, data=data)
+    [row] = sudare.estimate(made, mean="cost")
+    assert "up to 1e+09 before its noise" in row["note"]
+
+
+def test_both_limits_leave_nothing_of_a_mean():
+    made = release({"cost": [{"top": 9_000}, {"bottom": 1_000}, {"noise": 0.1}]}, data=skewed())
+    [row] = sudare.estimate(made, mean="cost")
+    assert (row["estimate"], row["low"], row["high"]) == (None, None, None)
+
+
 def test_values_within_a_limit_are_exact():
     data = people()
     made = release({"stay": [{"top": {"at": 100}}, {"bottom": {"at": -5}}]})
@@ -322,7 +397,17 @@ def test_counts_say_what_a_value_stands_for():
 
 def test_bounds_of_noise_are_noted():
     made = release({"stay": {"noise": {"sd": 1.0, "bounds": [0, 60]}}})
-    assert any("approximate" in note for note in sudare.estimate(made, mean="stay").notes)
+    for asked in ({"mean": "stay"}, {"variance": "stay"}, {"correlation": "stay,weight"}, {"regress": "weight ~ stay"}):
+        answer = sudare.estimate(made, **asked)
+        assert any("at the bounds of its noise" in note and "biases" in note for note in answer.notes)
+        for row in answer:
+            assert row["estimate"] is not None
+            assert (row["se"], row["low"], row["high"]) == (None, None, None)
+            assert "no interval" in row["note"]
+    made = release({"stay": [{"noise": {"sd": 1.0, "bounds": [0, 60]}}, {"noise": {"scale": 1.0}}]})
+    answer = sudare.estimate(made, mean="stay")
+    assert "hides how often" in answer.notes[0]
+    assert next(iter(answer))["low"] is None
     made = release({"stay": {"noise": {"sd": 0.1, "bounds": [-1000, 1000]}}})
     assert sudare.estimate(made, mean="stay").notes == ()
 
@@ -426,6 +511,26 @@ def test_the_command_line(asked, tmp_path):
         run = CliRunner().invoke(app, ["estimate", str(tmp_path / "r.csv"), *wrong])
         assert run.exit_code == 2
         assert "Traceback" not in run.output
+
+
+def test_answers_without_limits_promise_nothing(tmp_path):
+    steps = [{"top": {"share": 0.01}}, {"noise": 0.5}]
+    release({"cost": steps}, data=skewed(), out=tmp_path / "r.csv")
+    for asked in (["--variance", "cost"], ["--correlation", "cost,weight"]):
+        run = CliRunner().invoke(app, ["estimate", str(tmp_path / "r.csv"), *asked])
+        assert run.exit_code == 0, run.output
+        assert "?" in run.output
+        assert "of cases" not in run.output
+        assert "bounds" not in run.output
+
+
+def test_large_factors_are_noted():
+    for scale, said in ((0.1, False), (0.5, True)):
+        made = release({"income": {"noise": {"scale": scale, "kind": "multiplicative"}}})
+        for asked in ({"variance": "income"}, {"correlation": "income,weight"}, {"regress": "weight ~ income"}):
+            notes = sudare.estimate(made, **asked).notes
+            assert any("multiplied by a factor" in note for note in notes) is said
+        assert sudare.estimate(made, mean="income").notes == ()
 
 
 def test_moments_of_errors():

@@ -397,8 +397,8 @@ class _Work:
         for limit, mask in limits:
             if isinstance(limit.shows, int | float) and len(told.errors) > limit.before:
                 apart += abs(limit.shows - limit.at) * float(mask.mean())
-        ends = (None, at + apart + se) if below else (at - apart - se, None)
-        return _Told("mean", Figure(None, None, *ends, note), bounds=se == 0)
+        low, high = (None, at + apart + se) if below else (at - apart - se, None)
+        return _Told("mean", Figure(None, None, low, high, note), bounds=se == 0)
 
     def _coarse(self, found: Moments, records: Ints, grids: Sequence[Grid], names: Sequence[str]) -> list[_Told]:
         """Return what is certain where a grid is coarse."""
