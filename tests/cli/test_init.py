@@ -61,6 +61,23 @@ def test_questions_are_in_json(doubtful, more):
     assert len(found["notices"]) == 2
 
 
+@pytest.mark.parametrize("more", [[], ["--explain"]])
+def test_questions_of_a_preset_are_on_the_screen_and_in_json(tmp_path, more):
+    path = tmp_path / "places.csv"
+    lines = [f"{place % 12 + 1:02}/{place % 11 + 1:02}/1950,{(2139, 10001, 60614)[place % 3]}" for place in range(300)]
+    path.write_text("\n".join(["seen,zip", *lines]) + "\n")
+    told = [
+        "the draft has 2 questions that you must answer; look for 'Question' in it:",
+        "  Dates in column 'seen' can be read in 2 ways.",
+        "  Column 'zip': have leading zeros been lost?",
+    ]
+    assert run("init", path, "--preset", "hipaa-safe-harbor", *more).stderr.splitlines()[-3:] == told
+    found = json.loads(run("init", path, "--preset", "hipaa-safe-harbor", "--json", *more).stdout)
+    assert found["notices"] == told
+    assert len(found["questions"]) == 2
+    assert found["policy"].count("Question:") == 2
+
+
 def test_the_sheet_is_named(workbook):
     done = run("init", workbook)
     assert "sheet 'people' was read: one of 3 sheets with cells; the sheet before it is no table." in done.stderr

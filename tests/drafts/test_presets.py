@@ -200,3 +200,45 @@ def test_a_preset_shows_no_cell(name, table):
             cell for cell in flat if len(str(cell)) > 4 and cell not in (None, "unknown", False) and str(cell) in body
         ]
         assert not shown
+
+
+def asked(table, name="hipaa-safe-harbor"):
+    return explain_policy(table, preset=name).questions
+
+
+def test_questions_of_a_preset_are_counted_with_those_of_the_draft():
+    table = pa.table({
+        "zip": [["02134", "10001", "60614", "89301"][row % 4] for row in range(200)],
+        "age_group": [["20-39", "40-59", "60-79", "80+"][row // 7 % 4] for row in range(200)],
+    })  # fmt: skip
+    first, second = asked(table)
+    assert first.startswith("Column 'zip': are these ZIP codes? Postal codes of other countries")
+    assert second.startswith("Column 'age_group': are all ages above 89 in one group")
+    assert [explained.partition("Question: ")[2] for explained in
+            (each.why for each in explain_policy(table, preset="hipaa-safe-harbor").columns)] == [
+        first.partition(": ")[2], second.partition(": ")[2]]  # fmt: skip
+    assert not asked(table, "survey")
+    [about] = asked(table, "gdpr-research")
+    assert about.startswith("What are the purpose")
+    written = draft_policy(table, preset="gdpr-research")
+    assert about[5:] in " ".join(written.replace("#", "").split())
+
+
+@pytest.mark.parametrize("codes", [
+    ["2139", "10001", "60614", "89301"], ["02139", "2139", "60614", "89301"], ["2139", "10001-1234", "60614", "89301"],
+    ["501", "10001", "60614", "89301"], [2139, 10001, 60614, 89301], ["2139", "2134", "2115", "2116"],
+])  # fmt: skip
+def test_zip_codes_without_their_zeros_are_asked_about_and_not_cut(codes):
+    table = pa.table({"zip": [codes[row % 4] for row in range(80)], "age": [20 + row % 40 for row in range(80)]})
+    [question] = asked(table)
+    assert question.startswith("Column 'zip': have leading zeros been lost?")
+    assert ("Write them as 02134 in the file" in question) == isinstance(codes[0], str)
+    policy = preset("hipaa-safe-harbor", table)
+    assert roles(policy)["zip"] == "identifier"
+    assert not policy.columns["zip"].transform
+
+
+def test_areas_of_three_digits_may_be_zip_codes_without_two_zeros():
+    table = pa.table({"zip": [["601", "602", "610", "725"][row % 4] for row in range(80)], "age": [40, 50] * 40})
+    [question] = asked(table)
+    assert question.startswith("Column 'zip': are these areas of three digits? 601 may be 00601")

@@ -162,8 +162,8 @@ def _transformed(columns: Sequence[Mapping[str, Any]], pseudonyms: Sequence[str]
         )
     if found := with_step("top", "bottom"):
         yield (
-            f"Extreme values of {found} show a limit, which also stands for everything beyond it. Medians are exact, "
-            "and means and variances are too small or too large."
+            f"Extreme values of {found} show a limit, which also stands for everything beyond it. This changes means and "
+            "variances, and no quantile within the limit."
         )
     if found := with_step("round"):
         yield (
@@ -197,9 +197,7 @@ def _counting(columns: Sequence[Mapping[str, Any]], recoding: str, name: str) ->
     able = [each for each in columns if each["role"] in ("sensitive", "insensitive") and each["kind"] != "other"]
     # each pseudonym and each shifted date is that of a person, and a changed number is hardly ever that of two
     counts = [
-        each
-        for each in able
-        if not _steps(each) & _UNCOUNTED and not (each["kind"] == "number" and _steps(each))
+        each for each in able if not _steps(each) & _UNCOUNTED and not (each["kind"] == "number" and _steps(each))
     ]
     counted = next((each for each in counts if not each.get("unique")), next(iter(counts), None))
     of = None if counted is None else counted["name"]
