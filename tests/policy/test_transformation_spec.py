@@ -187,3 +187,7 @@ def test_fingerprints_have_a_form(known):
     said = refused(insensitive({"pseudonym": {"key": {"env": "K", "fingerprint": known}}}))
     assert "8 hexadecimal digits" in said
     assert KEY not in said
+
+
+def test_an_empty_transform_is_an_error():
+    assert "say what is to be done to the column" in refused({"role": "insensitive", "transform": None})

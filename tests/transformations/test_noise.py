@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sudare.core.errors import PolicyError
+from sudare.core.errors import DataError, PolicyError
 from sudare.core.randomness import Entropy
 from sudare.engines import open_table
 from sudare.policy import NoiseSpec
@@ -110,7 +110,9 @@ def test_missing_numbers_stay_missing():
     assert [each is None for each in source.table().column("x").to_pylist()] == [False, True, False]
 
 
-def test_constant_columns_get_no_noise_by_their_deviation():
-    found, figures, _ = with_noise(np.full(10, 3.0), sd=0.5)
-    assert (found == 3).all()
-    assert figures["error_variance"] == 0
+@pytest.mark.parametrize("values", [np.full(10, 3.0), np.array([7])])
+def test_where_there_would_be_no_noise_there_is_an_error(values):
+    with pytest.raises(DataError, match="there would be no noise"):
+        with_noise(values, sd=0.5)
+    with pytest.raises(DataError, match="keep_total leaves it as it is"):
+        with_noise(values[:1], scale=1, keep_total=True)

@@ -25,7 +25,7 @@ from sudare.policy import Policy, Role, TextLayout
 from sudare.releases.certificate import Certificate, make_certificate
 from sudare.releases.release_figures import Figures
 from sudare.releases.signatures import Signer, load_signer
-from sudare.releases.warnings import TIGHT, ReleaseWarning, about_lost_zeros, about_one_class, about_transformations
+from sudare.releases.warnings import TIGHT, ReleaseWarning, about_figures, about_one_class, about_transformations
 from sudare.sources.opened_source import Data, check_source
 from sudare.sources.unknown_values import UnknownValues
 from sudare.table import Recoding, Table
@@ -169,7 +169,7 @@ class Request:
             warnings=[
                 *self.warnings,
                 *about_transformations(self.policy),
-                *about_lost_zeros(self.transformations),
+                *about_figures(self.transformations),
                 *_minimality(self),
                 *([TIGHT] if self.shows_rare else []),
                 *(_one_class(figures, report) if self.makes_classes else []),

@@ -9,6 +9,7 @@ from sudare.core.errors import Problem, did_you_mean
 from sudare.policy.transformation_spec import (
     BottomSpec,
     NoiseSpec,
+    ReplaceSpec,
     RoundSpec,
     ShiftSpec,
     ShuffleSpec,
@@ -142,7 +143,9 @@ def result_of(step: Transformation) -> str | None:
         return "texts"
     if isinstance(spec, TruncateSpec):
         return "numbers" if spec.to == "year" else "texts"
-    known = {"pseudonym": "texts", "band": "texts", "mask": "texts", "replace": None, "redact": "empty cells"}
+    if isinstance(spec, ReplaceSpec):
+        return None if spec.other == "keep" else "texts"
+    known = {"pseudonym": "texts", "band": "texts", "mask": "texts", "redact": "empty cells"}
     if step.name in known:
         return known[step.name]
     return "numbers" if step.name in OF_NUMBERS else None

@@ -151,8 +151,24 @@ def _about_transformations(policy: Policy) -> Iterator[ReleaseWarning]:
         yield ReleaseWarning("sample", text, (), {"share": policy.sample.share})
 
 
-def about_lost_zeros(entries: Iterable[Mapping[str, Any]]) -> list[ReleaseWarning]:
-    """Warn of codes that probably were numbers once; ``entries`` are what a certificate says of transformations."""
+def about_figures(entries: Iterable[Mapping[str, Any]]) -> list[ReleaseWarning]:
+    """Warn of what transformations found in the data; ``entries`` are what a certificate says of them."""
+    found = list(entries)
+    alone = [entry for entry in found if entry["figures"].get("alone")]
+    return [*map(_about_alone, alone), *_about_lost_zeros(found)]
+
+
+def _about_alone(entry: Mapping[str, Any]) -> ReleaseWarning:
+    name, share = str(entry["column"]), float(entry["figures"]["alone"])
+    text = (
+        f"{100 * share:g}% of the records are alone in their group, so the shuffled '{name}' shows their own "
+        "value. Shuffle within larger groups."
+    )
+    return ReleaseWarning("lone-shuffle", text, (name,), {"share": share})
+
+
+def _about_lost_zeros(entries: Iterable[Mapping[str, Any]]) -> list[ReleaseWarning]:
+    """Warn of codes that probably were numbers once."""
     names = tuple(str(entry["column"]) for entry in entries if entry["figures"].get("lost_zeros"))
     if not names:
         return []

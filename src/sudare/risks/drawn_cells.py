@@ -64,8 +64,8 @@ def loosely(column: Column, cells: pa.ChunkedArray) -> Cells | None:
     others = [code for text, code in codes.items() if text not in named or text == OTHER]
     low, high = np.zeros(len(shown), np.int64), np.zeros(len(shown), np.int64)
     members: dict[int, NDArray[np.int64]] = {}
-    for number, (cell, own) in enumerate(zip(shown.cells, told, strict=True)):
-        label = label_of(cell)
+    for number, (cell, own, label) in enumerate(zip(shown.cells, told, shown.texts.to_pylist(), strict=True)):
+        # the label of a group may look like a range, as those of bands do
         if isinstance(cell, Anything):
             low[number], high[number] = 0, column.size - 1
             continue

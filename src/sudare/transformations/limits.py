@@ -1,7 +1,7 @@
 """Top and bottom coding: values beyond a limit show the limit, or a text such as ``90+``.
 
 The limit is given, or found by a share of the records. It is then a round number with at least this share of the
-records, and at least k people, beyond it; so it is nobody's own value.
+records, and at least k people, beyond it.
 """
 
 from __future__ import annotations

@@ -49,10 +49,20 @@ class Noise:
         """Return the type of the cells afterwards."""
         return number_kind(given, whole=True, numbers=self.spec.bounds or ())
 
+    def _nothing_to_add(self, values: Reals, findings: Findings) -> None:
+        """Note that no noise would be added, so that the cells would be shown as they are."""
+        if self.spec.sd is not None and len(values) and spread(values) == 0:
+            what = "the column has one value, so a share of its standard deviation is 0: there would be no noise."
+            findings.problem(Problem(self.place.where, what, "use scale, or remove the column."))
+        if self.spec.keep_total and len(values) == 1:
+            what = "the total of one number is the number itself, so that keep_total leaves it as it is."
+            findings.problem(Problem(self.place.where, what, "remove keep_total."))
+
     def apply(self, cells: pa.Array, beside: Mapping[str, pa.Array], findings: Findings) -> pa.Array:
         """Return the cells with noise."""
         numbers = read_numbers(cells, self.place, findings)
         values, there = numbers.values.astype(np.float64), numbers.there
+        self._nothing_to_add(values[there], findings)
         if self.spec.kind == "multiplicative":
             deviation = self.spec.scale or 0.0
             noise = values * normal(self.entropy, len(values)) * deviation

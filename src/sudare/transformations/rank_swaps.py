@@ -15,11 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sudare.core.errors import Problem
 from sudare.core.randomness import Entropy
 from sudare.policy import SwapSpec
 from sudare.transformations.date_cells import dates_only
 from sudare.transformations.number_cells import read_numbers
 from sudare.transformations.step import Figures, Findings, Place, is_text, plain
+
+LEAST_RANKS = 2
+"""With one rank only, all values would change places with the next one."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,11 @@ class RankSwap:
         keys, there = self._keys(cells, findings)
         places = np.flatnonzero(there)
         places = places[np.argsort(keys[places], kind="stable")]
-        most = max(int(self.spec.within * len(places)), 1)
+        most = int(self.spec.within * len(places))
+        if most < LEAST_RANKS and len(places):
+            what = f"reaches fewer than {LEAST_RANKS} ranks: with so few records everybody could undo it."
+            findings.problem(Problem(self.place.where, what, "use a larger within, or shuffle."))
+            return cells
         partners = swap_partners(len(places), most, self.entropy.words(len(places)))
         source = np.arange(len(cells))
         source[places] = places[partners]

@@ -38,7 +38,9 @@ class Shuffle:
         places, source = np.argsort(group, kind="stable"), drawn[np.argsort(group[drawn], kind="stable")]
         taken = np.empty(len(cells), np.int64)
         taken[places] = source
-        findings.figures[self.place] = {"groups": int(group.max(initial=-1)) + 1}
+        sizes = np.bincount(group)
+        alone = float(f"{np.count_nonzero(sizes == 1) / max(len(group), 1):.2g}")
+        findings.figures[self.place] = {"groups": len(sizes), "alone": alone}
         return plain(cells).take(pa.array(taken))
 
 
