@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 import sudare
-from sudare.reports.checklists import IDENTIFIERS, JUDGE, MET, UNMET, appi, cell_size, ema, hinted, safe_harbor
+from sudare.reports.checklists import JUDGE, MET, UNMET, appi, cell_size, ema, safe_harbor
+from sudare.reports.identifiers import IDENTIFIERS, hinted
 
 from .people import POLICY, report_on, table
 

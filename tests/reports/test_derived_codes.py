@@ -127,3 +127,20 @@ def test_usage_counts_no_pseudonym_and_no_shifted_date(role):
     assert any("Numbers in cost are rounded" in line for line in lines)
     lines = [str(line) for line in usage(released(role, ward={"role": "insensitive"})[0])]
     assert sum("--of ward --by age" in line for line in lines) == 1
+
+
+@pytest.mark.parametrize(("how", "units"), [("nearest", 0.5), ("up", 1), ("down", 1), ("random", 1)])
+def test_what_a_report_says_of_rounding_is_true(how, units):
+    numbers = [float(n) for n in range(ROWS)]
+    table = pa.table({"age": [20 + n % 40 for n in range(ROWS)], "cost": numbers})
+    columns = {
+        "age": {"role": "quasi"},
+        "cost": {"role": "insensitive", "transform": {"round": {"to": 10, "how": how}}},
+    }
+    rules = {"columns": columns, "require": [{"model": "k-anonymity", "k": 5}], "release": {"order": "keep"}}
+    release = sudare.anonymize(table, rules, seed=1)
+    farthest = max(abs(a - b) for a, b in zip(release.data["cost"].to_pylist(), numbers, strict=True))
+    assert 10 * (units - 0.1) <= farthest <= 10 * units
+    [step] = sudare.report(release, table, rules).figures["transformations"]
+    assert "half a unit if it went to the nearest" in step["does_not"]
+    assert "one unit if it went up, down" in step["does_not"]

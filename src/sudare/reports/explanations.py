@@ -162,8 +162,8 @@ def _transformed(columns: Sequence[Mapping[str, Any]], pseudonyms: Sequence[str]
         )
     if found := with_step("top", "bottom"):
         yield (
-            f"Extreme values of {found} show a limit, which also stands for everything beyond it. This changes means and "
-            "variances, and no quantile within the limit."
+            f"Extreme values of {found} show a limit, which also stands for everything beyond it. This changes means "
+            "and variances, and no quantile within the limit."
         )
     if found := with_step("round"):
         yield (
