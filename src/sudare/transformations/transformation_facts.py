@@ -33,8 +33,8 @@ GUARANTEES: Mapping[str, tuple[str, str]] = {
     ),
     "round": (
         "Every number is a multiple of the grid's unit.",
-        "A number shows its original value up to half a unit if it went to the nearest multiple, and up to one unit if it "
-        "went up, down, or to one of the two at random. Sums of rounded numbers differ from rounded sums.",
+        "A number shows its original value up to half a unit if it went to the nearest multiple, and up to one unit if "
+        "it went up, down, or to one of the two at random. Sums of rounded numbers differ from rounded sums.",
     ),
     "truncate": (
         "Nothing finer than the period, or than the first characters, is shown.",
