@@ -189,5 +189,12 @@ def test_fingerprints_have_a_form(known):
     assert KEY not in said
 
 
-def test_an_empty_transform_is_an_error():
-    assert "say what is to be done to the column" in refused({"role": "insensitive", "transform": None})
+def test_an_empty_transform_in_a_file_is_an_error(tmp_path):
+    path = tmp_path / "policy.yaml"
+    path.write_text("columns:\n  x: {role: quasi}\n  y:\n    role: insensitive\n    transform:\nrequire: []\n")
+    with pytest.raises(PolicyError, match="is empty, so the column would be released as it is") as caught:
+        Policy.load(path)
+    assert len(caught.value.problems) == 2  # and that nothing is required
+    assert parse(
+        Policy.parse({"columns": BASE, "require": [{"model": "k-anonymity", "k": 2}]}).model_dump()["columns"]["q"]
+    )

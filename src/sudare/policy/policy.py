@@ -19,7 +19,7 @@ from sudare.policy.effects import idle
 from sudare.policy.part import Part
 from sudare.policy.problems import method_problems, problem, roughly_unfit, unfit
 from sudare.policy.source_spec import SourceSpec
-from sudare.policy.transformation_problems import result_of, transformation_problems
+from sudare.policy.transformation_problems import empty_problems, result_of, transformation_problems
 from sudare.policy.transformation_spec import SampleSpec, Transformation
 from sudare.policy.vocabulary import (
     AboutSpec,
@@ -255,7 +255,13 @@ class Policy(Part):
             if isinstance(error, json.JSONDecodeError):
                 place = f" near line {error.lineno}, column {error.colno}"
             raise PolicyError(Problem(str(path), f"is not well-formed {kind}{place}.")) from None
-        policy = cls.parse(data, folder=path.parent, **checks)
+        empty = empty_problems(data)
+        try:
+            policy = cls.parse(data, folder=path.parent, **checks)
+        except PolicyError as error:
+            raise PolicyError([*error.problems, *empty]) from None
+        if empty:
+            raise PolicyError(empty)
         policy._file, policy._folder = path, path.parent
         policy._sha256 = hashlib.sha256(raw).hexdigest()
         return policy if allow_outside else policy.inside()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sudare.core.errors import Problem, did_you_mean
@@ -48,6 +48,23 @@ def transformation_problems(policy: Policy) -> list[Problem]:
         what = "has no effect: the subject column shows pseudonyms."
         problems.append(Problem("release.subjects", what, "remove it."))
     return problems
+
+
+def empty_problems(data: object) -> list[Problem]:
+    """Return where a file says ``transform:`` and nothing else: somebody forgot what was to be done.
+
+    In Python nothing is the same as None, which a policy without transformations has.
+    """
+    columns = data.get("columns") if isinstance(data, Mapping) else None
+    what, hint = (
+        "is empty, so the column would be released as it is.",
+        "say what is to be done to it, or remove the key.",
+    )
+    return [
+        Problem(f"columns.{name}.transform", what, hint)
+        for name, spec in (columns.items() if isinstance(columns, Mapping) else ())
+        if isinstance(spec, Mapping) and "transform" in spec and spec["transform"] is None
+    ]
 
 
 def _of_column(policy: Policy, name: str, spec: ColumnSpec, steps: list[Transformation]) -> Iterator[Problem]:

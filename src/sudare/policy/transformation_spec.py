@@ -393,13 +393,6 @@ RANDOM = ("noise", "swap", "shuffle")
 """Transformations whose results no value decides; so does ``round`` with ``how: random``."""
 
 
-def not_empty(value: Any) -> Any:
-    """Raise if ``transform:`` stands there without anything: somebody forgot what was to be done."""
-    if value is None:
-        raise ValueError("is empty; say what is to be done to the column, or remove it")
-    return value
-
-
 def listed(value: Any) -> Any:
     """Return the transformations of a column as a list; one of them may stand alone."""
     return value if isinstance(value, list) or value is None else [value]

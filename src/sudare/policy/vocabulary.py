@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 
 from sudare.policy.part import Part
 from sudare.policy.text_layouts import Country, Decimal, TextLayout, keeps_ascii, of_country
-from sudare.policy.transformation_spec import Transformations, not_empty
+from sudare.policy.transformation_spec import Transformations
 
 TOLERANCE = 1e-9
 """Real-valued limits are compared with this slack, so that a value exactly at its limit is not lost to rounding.
@@ -133,11 +133,6 @@ class ColumnSpec(Part):
     weight: Annotated[_Real, Field(ge=0)] = 1.0
     exact: Annotated[bool, Field(strict=True)] | None = None
     transform: Transformations | None = None
-
-    @field_validator("transform", mode="before")
-    @classmethod
-    def _not_empty(cls, value: Any) -> Any:
-        return not_empty(value)
 
     @model_validator(mode="after")
     def _consistent(self) -> ColumnSpec:
