@@ -1,4 +1,4 @@
-"""The command ``reidentify``: from pseudonyms back to values, for whoever has the key and a table of the values."""
+"""The command ``reidentify``: from pseudonyms back to values, for anyone who has the key and a table of the values."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ secret key, or, within a ``space``, under the key derived for it. Of the digest 
 - ``base32``: the first bits, five in a character (RFC 4648, in small letters, without padding);
 - ``digits``: the last decimal digits of the digest as a number whose first byte is the largest.
 
-So whoever has the key can make them with any other tool, too.
+So anyone who has the key can make them with any other tool, too.
 """
 
 from __future__ import annotations

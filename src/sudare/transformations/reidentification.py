@@ -1,4 +1,4 @@
-"""The way back from pseudonyms to the values behind them, for whoever has the key and a table of the values.
+"""The way back from pseudonyms to the values behind them, for anyone who has the key and a table of the values.
 
 Nothing can be computed back: the pseudonyms of all values of that table are computed, and compared with those that
 were asked for. Before anybody gets a result, a line about the use is on the disk, in a log. It has neither a value nor

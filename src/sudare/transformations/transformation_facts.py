@@ -14,7 +14,7 @@ GUARANTEES: Mapping[str, tuple[str, str]] = {
     "pseudonym": (
         "Without the key nobody can compute a pseudonym, or the value behind one. Equal values have equal pseudonyms "
         "wherever this key is used.",
-        "Pseudonyms are not anonymity. They link all records of a person, and whoever has the key can compute them "
+        "Pseudonyms are not anonymity. They link all records of a person, and anyone who has the key can compute them "
         "for anybody whose value they know.",
     ),
     "shift": (
