@@ -182,7 +182,9 @@ def test_a_preset_parses_and_releases_nothing_that_the_draft_does_not(name, tabl
     assert list(policy.columns) == table.column_names
     for column, spec in Policy.parse(yaml.safe_load(plain)).columns.items():
         if spec.role in ("identifier", "subject") and name != "survey":
-            assert policy.columns[column].role == spec.role
+            # the number of a person may be released as a pseudonym, where no other column names people
+            known = name == "gdpr-research" and policy.shows_pseudonym(column)
+            assert known or policy.columns[column].role == spec.role
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -16,7 +16,7 @@ from sudare.drafts.proposals import Proposals
 
 RESEARCH = """\
 Preset gdpr-research: people have pseudonyms under a secret key, dates become months, free text is not released, and
-groups hold enough people and different sensitive values. Pseudonyms are personal data (recital 26): anyone who has the
+groups hold enough people and different sensitive values. Pseudonyms are personal data (recital 26): anyone with the
 key can find the person. So keep the key apart from the data, and destroy it when nobody has to be found any more."""
 
 KEY = "{pseudonym: {key: {env: SUDARE_KEY}}}"
