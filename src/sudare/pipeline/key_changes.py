@@ -6,7 +6,7 @@ may be wanted, but mostly somebody has lost a key. So it is refused unless the r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,9 @@ def check_keys(request: Request, previous: Mapping[str, Any] | None = None) -> N
     given = fingerprints(request)
     if not given:
         return
-    last = previous or max(_before(request), key=lambda paper: str(paper.get("date", "")), default=None)
-    changed = [place for place, key in _noted(last or {}).items() if given.get(place) not in (None, key)]
+    last = previous or max(_before(request, given), key=lambda paper: str(paper.get("date", "")), default={})
+    noted = _noted(last)
+    changed = [place for place, key in noted.items() if given.get(place) not in (None, key)]
     if not changed:
         return
     columns = tuple(dict.fromkeys(column for column, _ in changed))
@@ -43,7 +44,7 @@ def check_keys(request: Request, previous: Mapping[str, Any] | None = None) -> N
             Problem(
                 f"columns.{column}.transform.{name}.key",
                 f"is another key than that of the last release (its fingerprint is {given[column, name]}, not "
-                f"{_noted(last or {})[column, name]}): new pseudonyms and offsets would not go with the old ones.",
+                f"{noted[column, name]}): new pseudonyms and offsets would not go with the old ones.",
                 "use the same key; to change it for good: --new-key, in Python new_key=True.",
             )
             for column, name in changed
@@ -74,9 +75,9 @@ def _noted(paper: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     }
 
 
-def _before(request: Request) -> Iterator[Mapping[str, Any]]:
-    """Yield the certificates of earlier releases that have keys for the same columns."""
-    target, given = request.target, fingerprints(request)
+def _before(request: Request, given: Collection[tuple[str, str]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the certificates of earlier releases that have keys for the same columns and transformations."""
+    target = request.target
     if target is None or isinstance(target, Remote):
         return
     if isinstance(target, Place):

@@ -389,9 +389,6 @@ class Transformation(Part):
 TRANSFORMATIONS: tuple[str, ...] = tuple(Transformation.model_fields)
 """The names of all transformations."""
 
-RANDOM = ("noise", "swap", "shuffle")
-"""Transformations whose results no value decides; so does ``round`` with ``how: random``."""
-
 
 def listed(value: Any) -> Any:
     """Return the transformations of a column as a list; one of them may stand alone."""

@@ -39,7 +39,7 @@ from sudare.transformations.rank_swaps import RankSwap
 from sudare.transformations.replacements import Replacement
 from sudare.transformations.rounded_numbers import Rounding
 from sudare.transformations.samples import Sample
-from sudare.transformations.secret_keys import SecretKey, load_key
+from sudare.transformations.secret_keys import SecretKey, load_keys
 from sudare.transformations.shifts import Shift, zone_problems
 from sudare.transformations.shuffles import Shuffle
 from sudare.transformations.step import Place, Step, is_text
@@ -58,19 +58,13 @@ class Keys:
     @classmethod
     def of(cls, policy: Policy, seed: int | None = None) -> Keys:
         """Load all keys of a policy, or raise everything that is wrong with them."""
-        found: dict[KeySpec, SecretKey] = {}
-        problems: list[Problem] = []
+        first: dict[KeySpec, str] = {}  # a key that is wrong is told once, where it is named first
         for name, steps in policy.transformed.items():
             for number, step in enumerate(steps):
-                spec = getattr(step.step, "key", None)
-                if spec is None or spec in found:
-                    continue
-                try:
-                    found[spec] = load_key(spec, policy.key_folder, f"{Place(name, number, step.name).where}.key")
-                except SudareError as error:
-                    problems += error.problems
-        if problems:
-            raise PolicyError(problems)
+                if (spec := getattr(step.step, "key", None)) is not None:
+                    first.setdefault(spec, f"{Place(name, number, step.name).where}.key")
+        loaded = load_keys({where: spec for spec, where in first.items()}, policy.key_folder)
+        found = {spec: loaded[where] for spec, where in first.items()}
         own = SecretKey.random() if seed is None else SecretKey(sha256(b"seed %d" % seed).digest())
         return cls(found, own)
 

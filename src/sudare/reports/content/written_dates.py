@@ -78,12 +78,6 @@ def years_only(low: str, high: str) -> bool:
     return low[4:10] == "-01-01" and high[4:10] == "-12-31"
 
 
-def year_of(text: str) -> int | None:
-    """Return the year of a day or month that begins with one."""
-    found = re.match(rf"({_YEAR})(?:$|[-/.年 ])", text) or re.search(rf"[-/. ]({_YEAR})$", text)
-    return None if found is None else int(found[1])
-
-
 def without_dates(text: str) -> str:
     """Return a text without its dates, of which the digits are no other number."""
     for pattern in (_FIRST, _LAST):
